@@ -1,0 +1,9 @@
+// Package backend owns the nodes' sockets: it implements quorum.Node on redigo.
+//
+//	wire.go     a request as the commands a node understands, and the reply as an answer
+//	scripts.go  the few Lua scripts of ours that run on nodes
+//	pipe.go     one node: the connection in use, reconnecting, what is owed to it
+//	link.go     one connection: a writer, a reader, and the requests in between
+//	conn.go     the net.Conn under redigo: many requests, one write
+//	clock.go    the clock that rounds are judged by
+package backend

@@ -1,0 +1,354 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"redlockd/quorum"
+)
+
+const (
+	// maxFlight is how many requests one flush carries at most, so that its buffer is bounded.
+	maxFlight = 1024
+	// maxFlights is how many flushes may be unanswered before the writer waits.
+	maxFlights = 256
+)
+
+// call is one request on one connection.
+type call struct {
+	req      *quorum.Request
+	voter    quorum.Voter // nil: nobody waits, it is owed
+	i        int          // who we are to voter
+	deadline time.Duration
+	until    time.Duration // owed: not to be told after
+	resent   bool          // with the body of its script
+}
+
+// link is one connection to a node: a FIFO of calls, one goroutine that writes them and
+// one that reads their replies. The calls of one write are a flight; its answers are handed
+// out together, once all of it was read. (What must be read behind the requests of every flight,
+// to know whether its votes count, goes to the end of depart, and is judged at the beginning of land.)
+type link struct {
+	pipe  *Pipe
+	redis redis.Conn
+	wire  *conn
+
+	kick    chan struct{} // something was queued
+	flights chan int      // sizes of flights, to the reader
+	gone    chan struct{} // closed when the link is out of use: retired or failed
+	dead    chan struct{} // closed when the link has failed
+
+	mu sync.Mutex
+	// calls that the node has not answered, the oldest first. Invariant: the first flying of
+	// them were written or are being written; the first voted of them have timed out.
+	calls  ring
+	flying int
+	voted  int
+	// heard is when the node last spoke; or when it began to owe us something, if that is later.
+	heard   time.Duration
+	timer   *time.Timer // runs expire; one for all calls
+	armed   bool        // Invariant: true while calls is not empty; that it fires too early does no harm
+	retired bool        // no new calls; waits for the answers of what is flying
+	cause   error       // not nil: failed
+}
+
+func newLink(p *Pipe, c redis.Conn, wire *conn) *link {
+	l := &link{
+		pipe: p, redis: c, wire: wire,
+		kick:    make(chan struct{}, 1),
+		flights: make(chan int, maxFlights),
+		gone:    make(chan struct{}),
+		dead:    make(chan struct{}),
+	}
+	l.timer = time.AfterFunc(time.Hour, l.expire)
+	l.timer.Stop()
+	return l
+}
+
+func (l *link) start() {
+	go l.write()
+	go l.read()
+}
+
+// send queues a call, or says why not.
+func (l *link) send(c call, now time.Duration) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.cause != nil:
+		return l.cause
+	case l.retired:
+		return errSilent
+	case l.calls.n >= l.pipe.opts.Queue:
+		return fmt.Errorf("queue full with %d requests", l.calls.n)
+	}
+	if l.calls.n == 0 {
+		l.heard = now
+	}
+	if !l.armed {
+		l.armed = true
+		l.timer.Reset(l.pipe.opts.Patience.Timeout)
+	}
+	l.calls.push(c)
+	select {
+	case l.kick <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// write is the writer: everything that has queued up meanwhile goes out in one flush.
+func (l *link) write() {
+	var batch []call
+	for {
+		select {
+		case <-l.kick:
+		case <-l.dead:
+			return
+		}
+		for {
+			batch = l.board(batch[:0])
+			if len(batch) == 0 {
+				break
+			}
+			if err := l.depart(batch); err != nil {
+				l.fail(err)
+				return
+			}
+			clear(batch)
+		}
+	}
+}
+
+// board marks the queued calls as flying.
+func (l *link) board(batch []call) []call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cause != nil {
+		return batch
+	}
+	for l.flying < l.calls.n && len(batch) < maxFlight {
+		batch = append(batch, *l.calls.at(l.flying))
+		l.flying++
+	}
+	return batch
+}
+
+func (l *link) depart(batch []call) error {
+	now := l.pipe.opts.Clock()
+	for i := range batch {
+		c := wireOf(&batch[i], now)
+		if err := l.redis.Send(c.name, c.args...); err != nil {
+			return err
+		}
+	}
+	if err := l.redis.Flush(); err != nil {
+		return err
+	}
+	select {
+	case l.flights <- len(batch):
+	case <-l.dead:
+		return errClosed
+	}
+	return l.wire.flush(l.pipe.opts.Patience.Silence)
+}
+
+func wireOf(c *call, now time.Duration) command {
+	w, ok := c.req.Wire.(*command)
+	if !ok {
+		made := encode(c.req, now)
+		w = &made
+	}
+	if c.resent {
+		return w.withBody()
+	}
+	return *w
+}
+
+// reply is what came back for a call.
+type reply struct {
+	value any
+	err   error // a redis.Error
+}
+
+// read is the reader. It waits for a reply only while one is due, without a deadline: how
+// long a node is waited for is decided by expire.
+func (l *link) read() {
+	defer func() {
+		// Redigo trusts lengths that a node sends. What that leads to must end
+		// with the connection, not with the process.
+		if v := recover(); v != nil {
+			l.fail(fmt.Errorf("garbage from the node: %v", v))
+		}
+	}()
+	var replies []reply
+	var landed []call
+	for {
+		var n int
+		select {
+		case n = <-l.flights:
+		case <-l.dead:
+			return
+		}
+		replies = replies[:0]
+		var broken error
+		for range n {
+			v, err := l.redis.Receive()
+			if e := redis.Error(""); err != nil && !errors.As(err, &e) {
+				broken = err
+				break
+			}
+			replies = append(replies, reply{v, err})
+		}
+		landed = l.land(replies, landed[:0])
+		clear(landed)
+		clear(replies)
+		if broken != nil {
+			l.fail(broken)
+			return
+		}
+	}
+}
+
+// land hands out the replies to the oldest calls.
+func (l *link) land(replies []reply, landed []call) []call {
+	now := l.pipe.opts.Clock()
+	l.mu.Lock()
+	if l.cause != nil {
+		l.mu.Unlock()
+		return landed // fail has called them lost already
+	}
+	n := len(replies)
+	landed = l.calls.pop(n, landed)
+	l.flying -= n
+	l.voted = max(0, l.voted-n)
+	l.heard = now
+	finished := l.retired && l.calls.n == 0
+	retired := l.retired
+	l.mu.Unlock()
+
+	if n > 0 && !retired {
+		l.pipe.heard(l)
+	}
+	for k := range landed {
+		l.answer(&landed[k], replies[k], now)
+	}
+	if finished {
+		l.fail(errSilent)
+	}
+	return landed
+}
+
+func (l *link) answer(c *call, r reply, now time.Duration) {
+	if noScript(r.err) && !c.resent {
+		c.resent = true
+		if l.send(*c, now) == nil {
+			return
+		}
+	}
+	if c.voter == nil {
+		return // told; nobody waits to hear what came of it
+	}
+	a := decode(c.req, r.value, r.err)
+	a.At = now
+	c.voter.Hear(c.i, a)
+}
+
+// expire runs when the oldest vote is due, and when the node has been silent for too long.
+func (l *link) expire() {
+	now := l.pipe.opts.Clock()
+	patience := l.pipe.opts.Patience
+	var late []call
+	l.mu.Lock()
+	for l.voted < l.calls.n && l.calls.at(l.voted).deadline <= now {
+		late = append(late, *l.calls.at(l.voted))
+		l.voted++
+	}
+	health := quorum.Up
+	l.armed = l.calls.n > 0 && l.cause == nil
+	if l.armed {
+		health = patience.Judge(now - l.heard)
+		next := l.heard + patience.Silence
+		if l.voted < l.calls.n {
+			next = min(next, l.calls.at(l.voted).deadline)
+		}
+		l.timer.Reset(max(next-now, time.Millisecond))
+	}
+	retired := l.retired
+	l.mu.Unlock()
+
+	switch {
+	case retired || health == quorum.Up:
+	case health == quorum.Silent:
+		l.pipe.silent(l, now)
+	case health == quorum.Down:
+		l.pipe.retire(l)
+	}
+	for _, c := range late {
+		if c.voter != nil {
+			c.voter.Hear(c.i, quorum.Answer{
+				Trace: quorum.Awaited, At: now,
+				Err: fmt.Errorf("no answer within %v", patience.Timeout),
+			})
+		}
+	}
+}
+
+// retire takes the link out of use: what was not written fails at once, but the answers to what
+// was are still waited for. A node that was only stopped will carry those
+// requests out when it goes on, and its late yes must be known to be undone.
+func (l *link) retire() {
+	l.mu.Lock()
+	if l.retired || l.cause != nil {
+		l.mu.Unlock()
+		return
+	}
+	l.retired = true
+	unsent := l.calls.cut(l.flying, nil)
+	l.voted = min(l.voted, l.flying)
+	idle := l.flying == 0
+	l.mu.Unlock()
+	close(l.gone)
+	now := l.pipe.opts.Clock()
+	for _, c := range unsent {
+		l.pipe.lose(c, quorum.Answer{Trace: quorum.Nothing, At: now, Err: errSilent})
+	}
+	if idle {
+		l.fail(errSilent)
+	}
+}
+
+// fail ends the link: what it has not answered is lost, or was never sent. Idempotent.
+func (l *link) fail(cause error) {
+	cause = plain(cause)
+	l.mu.Lock()
+	if l.cause != nil {
+		l.mu.Unlock()
+		return
+	}
+	l.cause = cause
+	lost, retired, since := l.flying, l.retired, l.heard
+	calls := l.calls.pop(l.calls.n, nil)
+	l.flying, l.voted = 0, 0
+	l.timer.Stop()
+	l.mu.Unlock()
+
+	l.redis.Close()
+	close(l.dead)
+	l.pipe.broken(l, cause)
+	if !retired {
+		close(l.gone)
+	}
+	now := l.pipe.opts.Clock()
+	for k, c := range calls {
+		a := quorum.Answer{Trace: quorum.Nothing, At: now, Err: cause}
+		if k < lost {
+			a.Trace, a.Since = quorum.Lost, since
+		}
+		l.pipe.lose(c, a)
+	}
+}

@@ -1,0 +1,380 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"redlockd/quorum"
+)
+
+// maxRetired is how many connections that were given up for their silence are kept for
+// their late answers. There is one more only when a node fell silent, was connected to again, and fell
+// silent again, before it answered or the system gave the old connection up.
+const maxRetired = 4
+
+var (
+	errDialing = errors.New("not connected yet")
+	errSilent  = errors.New("not answering")
+	errClosed  = errors.New("closed")
+)
+
+// Options of a pipe.
+type Options struct {
+	Network, Address   string // "tcp" or "unix", and where
+	Username, Password string // both may be empty
+	DB                 int
+	Name               string // for people, without a secret
+
+	Patience     quorum.Patience
+	DialTimeout  time.Duration // to connect, log in and load our scripts
+	ReconnectMin time.Duration
+	ReconnectMax time.Duration
+	Queue        int // requests that the node has not answered, at most
+	Owed         int // undo and release requests kept while it is away, at most
+
+	Dial  func(ctx context.Context, network, address string) (net.Conn, error)
+	Clock func() time.Duration
+	Log   *slog.Logger
+}
+
+// Pipe is a node behind one connection at a time. It connects by itself, and again
+// whenever the connection is lost, until it is closed.
+type Pipe struct {
+	opts   Options
+	cancel context.CancelFunc
+	done   chan struct{} // closed when connect has returned
+
+	// current is the link that new requests go to; nil while the node is not worth asking.
+	// Changed only under mu.
+	current atomic.Pointer[link]
+
+	mu      sync.Mutex
+	link    *link // the connection, also while it is silent
+	retired []*link
+	health  quorum.Health
+	since   time.Duration
+	why     error // of the last change for the worse
+	version string
+	owed    []call
+	dropped uint64
+}
+
+var _ quorum.Node = (*Pipe)(nil)
+
+// Open begins to connect and returns at once.
+func Open(opts Options) *Pipe {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Pipe{opts: opts, cancel: cancel, done: make(chan struct{}), why: errDialing, since: opts.Clock()}
+	go p.connect(ctx)
+	return p
+}
+
+// Name implements quorum.Node.
+func (p *Pipe) Name() string { return p.opts.Name }
+
+// Send implements quorum.Node.
+func (p *Pipe) Send(req *quorum.Request, now time.Duration, voter quorum.Voter, i int) {
+	err := error(nil)
+	if l := p.current.Load(); l != nil {
+		err = l.send(call{req: req, voter: voter, i: i, deadline: now + p.opts.Patience.Timeout}, now)
+	} else {
+		err = p.reason()
+	}
+	if err != nil {
+		voter.Hear(i, quorum.Answer{Trace: quorum.Nothing, At: now, Err: err})
+	}
+}
+
+// Owe implements quorum.Node.
+func (p *Pipe) Owe(req *quorum.Request, until time.Duration) {
+	p.owe(call{req: req, until: until})
+}
+
+func (p *Pipe) owe(c call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.opts.Clock()
+	if now >= c.until {
+		return
+	}
+	c.deadline = now + p.opts.Patience.Timeout
+	if l := p.current.Load(); l != nil && l.send(c, now) == nil {
+		return
+	}
+	p.keep(c, now)
+}
+
+// keep holds what is owed until the node can be told. When there is no room the newest is
+// dropped: the oldest is likeliest to have been set before the node went away.
+func (p *Pipe) keep(c call, now time.Duration) {
+	if len(p.owed) >= p.opts.Owed {
+		live := p.owed[:0]
+		for _, o := range p.owed {
+			if now < o.until {
+				live = append(live, o)
+			}
+		}
+		clear(p.owed[len(live):])
+		p.owed = live
+	}
+	if len(p.owed) >= p.opts.Owed {
+		p.dropped++
+		return
+	}
+	p.owed = append(p.owed, c)
+}
+
+// lose gives up a call of a link that was lost.
+func (p *Pipe) lose(c call, a quorum.Answer) {
+	if c.voter != nil {
+		c.voter.Hear(c.i, a)
+		return
+	}
+	p.owe(c)
+}
+
+func (p *Pipe) reason() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why == nil {
+		return errDialing
+	}
+	return p.why
+}
+
+// State implements quorum.Node.
+func (p *Pipe) State() quorum.NodeState {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := quorum.NodeState{
+		Name: p.opts.Name, Health: p.health, Since: p.since,
+		Owed: len(p.owed), Dropped: p.dropped, Version: p.version,
+	}
+	if p.why != nil {
+		s.Why = p.why.Error()
+	}
+	if p.link != nil {
+		p.link.mu.Lock()
+		s.Queued = p.link.calls.n
+		p.link.mu.Unlock()
+	}
+	return s
+}
+
+// change notes the health, with p.mu held, and logs what has changed, once.
+func (p *Pipe) change(h quorum.Health, now time.Duration, why error) {
+	again := h == p.health && (why == nil || p.why != nil && why.Error() == p.why.Error())
+	if h != p.health {
+		p.health, p.since = h, now
+	}
+	if why != nil {
+		p.why = why
+	}
+	if again {
+		return
+	}
+	if h == quorum.Up {
+		p.opts.Log.Info("node is up", "node", p.opts.Name, "version", p.version)
+	} else {
+		p.opts.Log.Warn("node is "+h.String(), "node", p.opts.Name, "why", why)
+	}
+}
+
+// enter makes l the link in use. What is owed goes first: so that a release kept for the node can
+// not delete a lock that is taken with the same token from now on.
+func (p *Pipe) enter(l *link) {
+	now := p.opts.Clock()
+	owed := p.owed
+	p.owed = nil
+	for _, c := range owed {
+		c.deadline = now + p.opts.Patience.Timeout
+		if now < c.until && l.send(c, now) != nil {
+			p.keep(c, now)
+		}
+	}
+	p.link = l
+	p.current.Store(l)
+	p.change(quorum.Up, now, nil)
+}
+
+// heard: the node has spoken on l.
+func (p *Pipe) heard(l *link) {
+	if p.current.Load() == l {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.link == l && p.health == quorum.Silent {
+		p.enter(l)
+	}
+}
+
+// silent: the node owes answers on l and has said nothing for the node timeout.
+func (p *Pipe) silent(l *link, now time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.link == l && p.health == quorum.Up {
+		p.current.Store(nil)
+		p.change(quorum.Silent, now, errSilent)
+	}
+}
+
+// retire gives l up for its silence.
+func (p *Pipe) retire(l *link) {
+	p.leave(l, errSilent)
+	l.retire()
+	p.mu.Lock()
+	p.retired = append(p.retired, l)
+	var oldest *link
+	if len(p.retired) > maxRetired {
+		oldest = p.retired[0]
+	}
+	p.mu.Unlock()
+	if oldest != nil {
+		oldest.fail(errSilent)
+	}
+}
+
+// broken: l has failed.
+func (p *Pipe) broken(l *link, cause error) {
+	p.leave(l, cause)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.retired = slices.DeleteFunc(p.retired, func(r *link) bool { return r == l })
+}
+
+func (p *Pipe) leave(l *link, why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.link == l {
+		p.link = nil
+		p.current.Store(nil)
+		p.change(quorum.Down, p.opts.Clock(), why)
+	}
+}
+
+// connect keeps the pipe connected until ctx is done.
+func (p *Pipe) connect(ctx context.Context) {
+	defer close(p.done)
+	for failed := 0; ctx.Err() == nil; {
+		l, err := p.dial(ctx)
+		if err != nil {
+			failed++
+			p.mu.Lock()
+			p.change(quorum.Down, p.opts.Clock(), plain(err))
+			p.mu.Unlock()
+		} else {
+			failed = 0
+			l.start()
+			p.mu.Lock()
+			p.enter(l)
+			p.mu.Unlock()
+			select {
+			case <-l.gone:
+			case <-ctx.Done():
+				l.fail(errClosed)
+				return
+			}
+		}
+		select {
+		case <-time.After(quorum.Backoff(failed, p.opts.ReconnectMin, p.opts.ReconnectMax, rand.Float64())):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// dial connects, logs in and loads our scripts. The address is resolved anew each time.
+func (p *Pipe) dial(ctx context.Context) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
+	defer cancel()
+	var wire *conn
+	c, err := redis.DialContext(ctx, p.opts.Network, p.opts.Address,
+		redis.DialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
+			socket, err := p.opts.Dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			wire = &conn{Conn: socket}
+			return wire, socket.SetDeadline(time.Now().Add(p.opts.DialTimeout))
+		}),
+		redis.DialUsername(p.opts.Username),
+		redis.DialPassword(p.opts.Password),
+		redis.DialDatabase(p.opts.DB))
+	if err != nil {
+		return nil, err
+	}
+	version, err := greet(c)
+	if err == nil {
+		err = wire.Conn.SetDeadline(time.Time{})
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	p.mu.Lock()
+	p.version = version
+	p.mu.Unlock()
+	wire.gather = true
+	return newLink(p, c, wire), nil
+}
+
+// greet loads our scripts and waits for the answers, so that a node that only accepts
+// connections (because it is stopped, or loading its data) is not up.
+func greet(c redis.Conn) (string, error) {
+	for _, s := range scripts {
+		if _, err := c.Do("SCRIPT", "LOAD", s.text); err != nil {
+			return "", err
+		}
+	}
+	info, err := redis.String(c.Do("INFO", "server"))
+	if e := redis.Error(""); err != nil && !errors.As(err, &e) {
+		return "", err
+	}
+	return version(info), nil // a node that does not say its version is a node all the same
+}
+
+// Close waits until the node has answered what it was sent, but not longer than ctx,
+// and ends the pipe.
+func (p *Pipe) Close(ctx context.Context) {
+	for ctx.Err() == nil && p.State().Queued > 0 {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+	p.cancel()
+	<-p.done
+	p.mu.Lock()
+	retired := slices.Clone(p.retired)
+	p.mu.Unlock()
+	for _, l := range retired {
+		l.fail(errClosed)
+	}
+}
+
+// plain is an error in the fewest words that say it: what the system said, without the
+// addresses that stand beside it anyway.
+func plain(err error) error {
+	var number syscall.Errno
+	switch {
+	case errors.As(err, &number):
+		return number
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return errSilent
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("connection closed by the node")
+	}
+	return err
+}

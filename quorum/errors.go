@@ -1,0 +1,78 @@
+package quorum
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+)
+
+// NoQuorum is why a round is undecided: how many nodes said what, and which
+// did not and why.
+type NoQuorum struct {
+	Votes Votes
+	// Late, if not zero, is how long a round took that a majority had accepted.
+	Late time.Duration
+	// Limit is what Late had to stay below.
+	Limit time.Duration
+	// Nodes holds a *NodeError for every node whose vote is unknown; nil if there is none.
+	Nodes *multierror.Error
+}
+
+// NodeError is what was wrong with one node.
+type NodeError struct {
+	Node string
+	Err  error
+}
+
+func (e *NodeError) Error() string { return e.Node + ": " + e.Err.Error() }
+func (e *NodeError) Unwrap() error { return e.Err }
+
+// Error is one line: the code for machines, then the sentence for people.
+func (e *NoQuorum) Error() string {
+	var b strings.Builder
+	v := e.Votes
+	fmt.Fprintf(&b, "NOQUORUM %d yes, %d no, %d unknown of %d nodes, need %d",
+		v.Yes, v.No, v.Unknown+v.Open, v.N(), Majority(v.N()))
+	if e.Late > 0 {
+		fmt.Fprintf(&b, ": too late, after %v, must be below %v", e.Late.Round(time.Millisecond/10), e.Limit)
+	}
+	if e.Nodes != nil {
+		fmt.Fprintf(&b, " (%s)", e.Nodes.Error())
+	}
+	return b.String()
+}
+
+// Unwrap gives errors.Is and errors.As the nodes' errors.
+func (e *NoQuorum) Unwrap() error { return e.Nodes.ErrorOrNil() }
+
+// oneLine is for a reply and for a log line, which the library's own format would break.
+func oneLine(errs []error) string {
+	words := make([]string, len(errs))
+	for i, err := range errs {
+		words[i] = err.Error()
+	}
+	return strings.Join(words, "; ")
+}
+
+// explain says why the round is undecided, to be called only then.
+func (r *Round) explain(names []string) *NoQuorum {
+	e := &NoQuorum{Votes: r.ruling.Votes}
+	for i, a := range r.answers {
+		err := a.Err
+		switch {
+		case !r.heard[i]:
+			continue
+		case a.Doubt != nil:
+			err = a.Doubt
+		case a.Vote != Unknown:
+			continue
+		}
+		if err != nil {
+			e.Nodes = multierror.Append(e.Nodes, &NodeError{names[i], err})
+			e.Nodes.ErrorFormat = oneLine
+		}
+	}
+	return e
+}

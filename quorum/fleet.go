@@ -1,0 +1,202 @@
+package quorum
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Rules are the numbers of the game. All redlockd over the same nodes must have the same RoundLimit.
+type Rules struct {
+	MaxTTL     time.Duration // the longest time to live of a lock, before padding
+	RoundLimit time.Duration // R: a majority that is complete later grants nothing
+	// SplitRetries is how often a take is tried again after a split vote, each time after half
+	// to all of SplitDelay (R18).
+	SplitRetries int
+	SplitDelay   time.Duration
+}
+
+// Fleet is all configured nodes.
+type Fleet struct {
+	nodes []Node
+	names []string
+	rules Rules
+
+	// Clock must be monotonic and not stand still while the machine is suspended.
+	clock func() time.Duration
+	// chance is in [0, 1).
+	chance func() float64
+	// encode fills in Request.Wire; may be nil.
+	encode func(*Request)
+
+	// order makes all pipes get the rounds in the same order, so that two clients of
+	// this proxy can never split a vote between them.
+	order sync.Mutex
+
+	stats struct{ granted, denied, undecided, late, splits, undone atomic.Uint64 }
+}
+
+// Stats counts since the start. Rounds that read or count are counted like all others.
+type Stats struct {
+	Granted, Denied, Undecided uint64
+	Late                       uint64 // a majority said yes, but not in time; counted as undecided too
+	Splits                     uint64 // rounds repeated after a split vote
+	Undone                     uint64 // acceptances of single nodes that were taken back
+}
+
+// NewFleet of nodes. See the fields of Fleet for clock, chance and encode.
+func NewFleet(nodes []Node, rules Rules, clock func() time.Duration, chance func() float64, encode func(*Request)) *Fleet {
+	names := make([]string, len(nodes))
+	for i, n := range nodes {
+		names[i] = n.Name()
+	}
+	if encode == nil {
+		encode = func(*Request) {}
+	}
+	return &Fleet{nodes: nodes, names: names, rules: rules, clock: clock, chance: chance, encode: encode}
+}
+
+// Now is our clock.
+func (f *Fleet) Now() time.Duration { return f.clock() }
+
+// Stats is a snapshot.
+func (f *Fleet) Stats() Stats {
+	s := &f.stats
+	return Stats{
+		s.granted.Load(), s.denied.Load(), s.undecided.Load(), s.late.Load(), s.splits.Load(), s.undone.Load(),
+	}
+}
+
+// States are snapshots of all nodes, in the order they are configured.
+func (f *Fleet) States() []NodeState {
+	states := make([]NodeState, len(f.nodes))
+	for i, n := range f.nodes {
+		states[i] = n.State()
+	}
+	return states
+}
+
+// Ticket is what the asker holds while its request is on its way. Its methods are for
+// one goroutine: Wait, then Confirm, then perhaps GiveBack.
+type Ticket struct {
+	fleet *Fleet
+	run   *run
+}
+
+// run is one round on its way. It is a Voter of all nodes.
+type run struct {
+	fleet *Fleet
+	done  chan struct{} // closed when there is a verdict
+	mu    sync.Mutex    // guards round
+	round Round
+}
+
+// Start carries req to every node and does not wait.
+func (f *Fleet) Start(req *Request) *Ticket {
+	f.encode(req)
+	return &Ticket{fleet: f, run: f.carry(req)}
+}
+
+func (f *Fleet) carry(req *Request) *run {
+	r := &run{fleet: f, done: make(chan struct{})}
+	f.order.Lock()
+	defer f.order.Unlock()
+	// T1, before the first byte is sent (R10): the round counts as longer than it was, never shorter.
+	now := f.clock()
+	r.mu.Lock()
+	r.round = NewRound(req, len(f.nodes), now, f.rules.MaxTTL)
+	r.mu.Unlock()
+	for i, n := range f.nodes {
+		n.Send(req, now, r, i) // R11
+	}
+	return r
+}
+
+// Hear implements Voter.
+func (r *run) Hear(i int, a Answer) {
+	r.mu.Lock()
+	open := r.round.ruling.Verdict == Open
+	amends := r.round.Hear(i, a)
+	decided := open && r.round.ruling.Verdict != Open
+	r.mu.Unlock()
+	r.fleet.amend(amends)
+	if decided {
+		close(r.done)
+	}
+}
+
+// amend hands the nodes what they must still be told. It does not depend on any client: the
+// nodes keep it for as long as it may be told.
+func (f *Fleet) amend(list []Amend) {
+	for _, a := range list {
+		if a.Req.Op == TakeBack {
+			f.stats.undone.Add(1)
+		}
+		f.nodes[a.Node].Owe(a.Req, a.Until)
+	}
+}
+
+func (r *run) wait() Ruling {
+	<-r.done
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.round.ruling
+}
+
+// Wait for the verdict. Every node answers within the node timeout, or is
+// counted as unknown then. A take whose vote was split is tried again, a few times.
+func (t *Ticket) Wait() {
+	for try := 0; t.split(t.run.wait()) && try < t.fleet.rules.SplitRetries; try++ {
+		t.fleet.stats.splits.Add(1)
+		time.Sleep(Jitter(t.fleet.rules.SplitDelay, t.fleet.chance())) // R18
+		t.run = t.fleet.carry(t.run.round.req)
+	}
+}
+
+// split asks, after a take that some nodes accepted and too few, whether anybody has
+// the lock. Our own acceptances were taken back on the same pipes before the question.
+func (t *Ticket) split(r Ruling) bool {
+	if t.run.round.req.Op != Take || !r.Votes.Split() {
+		return false
+	}
+	who := t.fleet.Start(&Request{Op: Get, Key: t.run.round.req.Key})
+	return who.run.wait().Verdict == Denied // a majority answered, and none holds a majority
+}
+
+// Confirm is the last word, at now on our clock: to be read just before the reply is
+// written (T2, R14). The error is not nil if and only if the verdict is Undecided.
+func (t *Ticket) Confirm(now time.Duration) (Ruling, *NoQuorum) {
+	t.run.mu.Lock()
+	granted := t.run.round.ruling.Verdict == Granted
+	ruling, amends := t.run.round.Confirm(now, t.fleet.rules.RoundLimit)
+	var err *NoQuorum
+	if ruling.Verdict == Undecided {
+		err = t.run.round.explain(t.fleet.names)
+	}
+	t.run.mu.Unlock()
+	t.fleet.amend(amends)
+
+	s := &t.fleet.stats
+	switch {
+	case ruling.Verdict == Granted:
+		s.granted.Add(1)
+	case ruling.Verdict == Denied:
+		s.denied.Add(1)
+	default:
+		s.undecided.Add(1)
+	}
+	if err != nil && granted {
+		s.late.Add(1)
+		err.Late = now - t.run.round.began
+		err.Limit = min(t.fleet.rules.RoundLimit, t.run.round.req.TTL)
+	}
+	return ruling, err
+}
+
+// GiveBack undoes a confirmed take whose client could not be told.
+func (t *Ticket) GiveBack() {
+	t.run.mu.Lock()
+	amends := t.run.round.Refuse(t.fleet.clock())
+	t.run.mu.Unlock()
+	t.fleet.amend(amends)
+}

@@ -1,0 +1,92 @@
+package quorum
+
+import "time"
+
+// Op is what is asked of every node in a round.
+type Op uint8
+
+const (
+	// Take sets Key to Token for Life, only if the key does not exist (R5).
+	Take Op = iota + 1
+	// Overwrite sets Key to Token for Life, whatever it held (Existing: only if it exists).
+	Overwrite
+	// Release deletes Key if it holds Token, in one atomic step (R7).
+	Release
+	// Extend gives Key a new expiry if it holds Token, in one atomic step (R20).
+	Extend
+	// Get reads the value of Key.
+	Get
+	// Remaining reads the value of Key together with its remaining time.
+	Remaining
+	// Delete deletes Keys and counts them.
+	Delete
+	// Exists counts which of Keys exist.
+	Exists
+	// Expire gives Key a new expiry, whoever holds it.
+	Expire
+	// Size counts all keys.
+	Size
+	// TakeBack deletes Key if it holds Token and its expiry shows that this
+	// attempt set it: the undo.
+	TakeBack
+)
+
+func (o Op) String() string {
+	return [...]string{"?", "take", "overwrite", "release", "extend", "get", "remaining",
+		"delete", "exists", "expire", "size", "take back"}[o]
+}
+
+// Promises says whether a yes to the operation promises time, so that it must be
+// judged against the clock as well (R14, R20).
+func (o Op) Promises() bool {
+	return o == Take || o == Overwrite || o == Extend || o == Expire
+}
+
+// Request is one command as the nodes get it: the same for all of them (R11).
+// It is not changed once it was sent, and may be kept after the round is over:
+// its slices must not be reused.
+type Request struct {
+	Op    Op
+	Key   []byte
+	Keys  [][]byte // Delete, Exists
+	Token []byte   // any bytes, also none; not necessarily unique (R6 is the client's to keep)
+
+	// TTL is what the client asked for; Life is what the nodes are given for it.
+	TTL, Life time.Duration
+
+	Existing bool // Overwrite: only if the key exists (XX)
+	// Add: Extend adds Life to the remaining time instead of setting it; the sum
+	// is cut at Cap.
+	Add bool
+	Cap time.Duration
+
+	// SetFrom and SetTo bound, for TakeBack and on our clock, when this attempt's
+	// take was carried out. Guess: whether it was at all is not known, so that all
+	// errors must fall toward leaving the key alone; SetFrom counts only then.
+	SetFrom, SetTo time.Duration
+	Guess          bool
+
+	// Wire is for whoever implements Node: what the request looks like on its wire,
+	// made once for all nodes.
+	Wire any
+}
+
+// most is the highest number one node can count to: the bound for what an unheard one might say.
+func (r *Request) most() int64 {
+	if r.Op == Delete || r.Op == Exists {
+		return int64(len(r.Keys))
+	}
+	return 1
+}
+
+// Window is, for a TakeBack told to a node at now, which remaining time of the key
+// shows that this attempt has set it: from least to most. A key that was set
+// at e expires at e + Life; clocks differ by Drift of what has gone by since.
+func (r *Request) Window(now time.Duration) (least, most time.Duration) {
+	sinceTo := now - r.SetTo
+	if !r.Guess {
+		return 0, r.Life - sinceTo + Drift(sinceTo)
+	}
+	sinceFrom := now - r.SetFrom
+	return r.Life - sinceFrom + Drift(sinceFrom), r.Life - sinceTo - Drift(sinceTo)
+}
