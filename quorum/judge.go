@@ -26,14 +26,12 @@ func (v Votes) Verdict() Verdict {
 		return Granted
 	case v.Yes+v.Open >= majority:
 		return Open
-	case v.Yes+v.No+v.Open < majority:
-		return Undecided
-	case v.Yes+v.No >= majority && v.Yes+v.Open+v.Unknown < majority:
+	case v.Yes+v.No+v.Open < majority, v.Yes+v.Unknown >= majority:
+		return Undecided // not even if all that are open said no would it be denied
+	case v.Yes+v.No >= majority && v.Yes+v.Unknown+v.Open < majority:
 		return Denied
-	case v.Open > 0:
-		return Open
 	default:
-		return Undecided
+		return Open
 	}
 }
 

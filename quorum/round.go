@@ -144,15 +144,15 @@ func (r *Round) repeatRelease(node int) (Amend, bool) {
 }
 
 func (r *Round) lockEnds() time.Duration {
-	longest := time.Duration(-1)
+	bound := Pad(r.maxTTL)
+	longest := int64(-1)
 	for i, a := range r.answers {
 		if r.heard[i] && a.Vote == Yes {
-			longest = max(longest, time.Duration(a.Number)*time.Millisecond)
+			longest = max(longest, a.Number)
 		}
 	}
-	bound := Pad(r.maxTTL)
-	if longest < 0 || longest > bound {
-		longest = bound
+	if longest < 0 || longest > bound.Milliseconds() {
+		return r.began + bound
 	}
-	return r.began + longest
+	return r.began + time.Duration(longest)*time.Millisecond
 }
