@@ -175,7 +175,8 @@ type reply struct {
 	err   error // a redis.Error
 }
 
-// read is the reader. It waits for a reply only while one is due, without a deadline: how
+// read is the reader. It always waits for a reply, also while none is due, so that a connection
+// that is lost while it is idle is noticed before it is needed; and without a deadline: how
 // long a node is waited for is decided by expire.
 func (l *link) read() {
 	defer func() {
@@ -188,30 +189,37 @@ func (l *link) read() {
 	var replies []reply
 	var landed []call
 	for {
-		var n int
-		select {
-		case n = <-l.flights:
-		case <-l.dead:
-			return
-		}
-		replies = replies[:0]
 		var broken error
-		for range n {
-			v, err := l.redis.Receive()
-			if e := redis.Error(""); err != nil && !errors.As(err, &e) {
-				broken = err
-				break
-			}
-			replies = append(replies, reply{v, err})
+		if replies, broken = l.receive(replies[:0]); len(replies) > 0 {
+			landed = l.land(replies, landed[:0])
+			clear(landed)
+			clear(replies)
 		}
-		landed = l.land(replies, landed[:0])
-		clear(landed)
-		clear(replies)
 		if broken != nil {
 			l.fail(broken)
 			return
 		}
 	}
+}
+
+// receive one flight's replies. The error is not nil when the connection is broken.
+func (l *link) receive(replies []reply) ([]reply, error) {
+	due := 1 // until the first reply has come, and with it a flight
+	for len(replies) < due {
+		v, err := l.redis.Receive()
+		if e := redis.Error(""); err != nil && !errors.As(err, &e) {
+			return replies, err
+		}
+		if len(replies) == 0 {
+			select {
+			case due = <-l.flights: // the writer puts it there before it sends the flight
+			default:
+				return nil, errUnasked
+			}
+		}
+		replies = append(replies, reply{v, err})
+	}
+	return replies, nil
 }
 
 // land hands out the replies to the oldest calls.
@@ -231,7 +239,7 @@ func (l *link) land(replies []reply, landed []call) []call {
 	retired := l.retired
 	l.mu.Unlock()
 
-	if n > 0 && !retired {
+	if !retired {
 		l.pipe.heard(l)
 	}
 	for k := range landed {

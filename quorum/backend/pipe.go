@@ -28,6 +28,7 @@ var (
 	errDialing = errors.New("not connected yet")
 	errSilent  = errors.New("not answering")
 	errClosed  = errors.New("closed")
+	errUnasked = errors.New("a reply that nobody asked for")
 )
 
 // Options of a pipe.
@@ -65,7 +66,7 @@ type Pipe struct {
 	retired []*link
 	health  quorum.Health
 	since   time.Duration
-	why     error // of the last change for the worse
+	why     error // of the last change for the worse; nil if there was none
 	version string
 	owed    []call
 	dropped uint64
@@ -76,7 +77,7 @@ var _ quorum.Node = (*Pipe)(nil)
 // Open begins to connect and returns at once.
 func Open(opts Options) *Pipe {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &Pipe{opts: opts, cancel: cancel, done: make(chan struct{}), why: errDialing, since: opts.Clock()}
+	p := &Pipe{opts: opts, cancel: cancel, done: make(chan struct{}), since: opts.Clock()}
 	go p.connect(ctx)
 	return p
 }
@@ -182,7 +183,7 @@ func (p *Pipe) change(h quorum.Health, now time.Duration, why error) {
 	if why != nil {
 		p.why = why
 	}
-	if again {
+	if again || why == errClosed {
 		return
 	}
 	if h == quorum.Up {

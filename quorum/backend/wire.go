@@ -31,9 +31,9 @@ func Encode(r *quorum.Request) {
 func encode(r *quorum.Request, now time.Duration) command {
 	switch r.Op {
 	case quorum.Take: // R5: one atomic command
-		return command{name: "SET", args: []any{r.Key, r.Token, nx, px, ms(r.Life)}}
+		return command{name: "SET", args: []any{r.Key, r.Token, nx, px, millis(r.Life)}}
 	case quorum.Overwrite:
-		c := command{name: "SET", args: []any{r.Key, r.Token, px, ms(r.Life)}}
+		c := command{name: "SET", args: []any{r.Key, r.Token, px, millis(r.Life)}}
 		if r.Existing {
 			c.args = append(c.args, xx)
 		}
@@ -42,12 +42,12 @@ func encode(r *quorum.Request, now time.Duration) command {
 		return run(release, r.Key, r.Token)
 	case quorum.Extend:
 		if r.Add {
-			return run(extend, r.Key, r.Token, ms(r.Life), "add", ms(r.Cap))
+			return run(extend, r.Key, r.Token, millis(r.Life), "add", millis(r.Cap))
 		}
-		return run(extend, r.Key, r.Token, ms(r.Life))
+		return run(extend, r.Key, r.Token, millis(r.Life))
 	case quorum.TakeBack:
 		least, most := r.Window(now)
-		return run(takeBack, r.Key, r.Token, ms(least), ms(most))
+		return run(takeBack, r.Key, r.Token, millis(least), millis(most))
 	case quorum.Get:
 		return command{name: "GET", args: []any{r.Key}}
 	case quorum.Remaining:
@@ -59,7 +59,7 @@ func encode(r *quorum.Request, now time.Duration) command {
 	case quorum.Size:
 		return command{name: "DBSIZE"}
 	case quorum.Expire:
-		return command{name: "PEXPIRE", args: []any{r.Key, ms(r.Life)}}
+		return command{name: "PEXPIRE", args: []any{r.Key, millis(r.Life)}}
 	default:
 		panic(fmt.Sprintf("backend: no command for %v", r.Op))
 	}
@@ -68,7 +68,7 @@ func encode(r *quorum.Request, now time.Duration) command {
 // Boxed once, not once a request.
 var nx, xx, px any = "NX", "XX", "PX"
 
-func ms(d time.Duration) any { return d.Milliseconds() }
+func millis(d time.Duration) any { return d.Milliseconds() }
 
 func anys(keys [][]byte) []any {
 	args := make([]any, len(keys))

@@ -209,3 +209,6 @@ func hash(text string) string {
 	sum := sha1.Sum([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
+
+// ForgetScripts is SCRIPT FLUSH on every node.
+func ForgetScripts() { scripts.Clear() }

@@ -1,0 +1,197 @@
+// Redlockd is a lock proxy that speaks the Redis protocol: each lock that a client takes on
+// it is a quorum lock (Redlock) over N independent Redis or Valkey masters.
+//
+// main introduces the packages to each other: conf the numbers, quorum/backend the nodes'
+// sockets, quorum the verdicts, proxy the clients' sockets.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"redlockd/commands"
+	"redlockd/conf"
+	"redlockd/proxy"
+	"redlockd/quorum"
+	"redlockd/quorum/backend"
+	"redlockd/quorum/backend/demo"
+)
+
+// version is set by the release build.
+var version = "0.1.0-dev"
+
+// demoNodes is the size of the embedded fleet: the N of the classic algorithm.
+const demoNodes = 5
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+// run returns the exit status: 0 after a clean end, 1 if it could not work, 2 if it was
+// asked wrongly.
+func run(ctx context.Context, args, environ []string, out, diag io.Writer) int {
+	config, err := conf.Load(args, environ)
+	switch {
+	case config.Help:
+		fmt.Fprint(out, conf.Usage())
+		return 0
+	case err != nil:
+		for line := range strings.Lines(err.Error()) {
+			fmt.Fprintf(diag, "redlockd: %s\n", strings.TrimRight(line, "\n"))
+		}
+		fmt.Fprintln(diag, "redlockd: see redlockd --help")
+		return 2
+	case config.Version:
+		fmt.Fprintf(out, "redlockd %s\n", version)
+		return 0
+	}
+	if config.Check {
+		for _, w := range config.Warnings {
+			fmt.Fprintf(diag, "redlockd: warning: %s\n", w)
+		}
+		fmt.Fprintln(out, "redlockd: the configuration is valid")
+		return 0
+	}
+	if err := serve(ctx, config, out, diag); err != nil {
+		fmt.Fprintf(diag, "redlockd: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func logger(config conf.Config, diag io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: config.LogLevel}
+	if config.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(diag, options))
+	}
+	return slog.New(slog.NewTextHandler(diag, options))
+}
+
+// serve until ctx is done, then drain.
+func serve(ctx context.Context, config conf.Config, out, diag io.Writer) error {
+	ln, err := net.Listen("tcp", config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	defer ln.Close()
+	if len(config.Nodes) == 0 {
+		fleet, err := demo.Start(demoNodes)
+		if err != nil {
+			return err
+		}
+		defer fleet.Close()
+		config.Nodes = nodesAt(fleet.Addresses())
+		greet(out, ln.Addr(), fleet.Addresses())
+		config.LogLevel = max(config.LogLevel, slog.LevelWarn) // the greeting is all there is to say
+		config.Warnings = nil
+	}
+	log := logger(config, diag)
+	for _, w := range config.Warnings {
+		log.Warn(w)
+	}
+	log.Info("redlockd is listening", "version", version, "address", ln.Addr(), "nodes", len(config.Nodes))
+
+	pipes := open(config, log)
+	server := proxy.New(options(config, pipes, log))
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ln) }()
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		log.Info("draining", "limit", config.DrainTimeout)
+		limit, cancel := context.WithTimeout(context.Background(), config.DrainTimeout)
+		defer cancel()
+		server.Shutdown(limit)
+		closeAll(limit, pipes)
+		err = <-served
+	}
+	log.Info("redlockd has ended")
+	return err
+}
+
+// greet is what somebody sees who has only started it.
+func greet(out io.Writer, address net.Addr, nodes []string) {
+	_, port, _ := net.SplitHostPort(address.String())
+	fmt.Fprintf(out, "redlockd %s on %s: a demo over %d embedded nodes (%s). Its locks end with it.\n",
+		version, address, len(nodes), strings.Join(nodes, " "))
+	fmt.Fprintf(out, "Try it:       redis-cli -p %s SET mylock mytoken NX PX 30000\n", port)
+	fmt.Fprintln(out, "With nodes:   redlockd --nodes 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379   (see --help)")
+}
+
+func nodesAt(addresses []string) []conf.Node {
+	nodes := make([]conf.Node, len(addresses))
+	for i, a := range addresses {
+		nodes[i] = conf.Node{Network: "tcp", Address: a}
+	}
+	return nodes
+}
+
+// open a pipe to every node. It does not wait for them.
+func open(config conf.Config, log *slog.Logger) []*backend.Pipe {
+	dialer := &net.Dialer{KeepAlive: 15 * time.Second}
+	pipes := make([]*backend.Pipe, len(config.Nodes))
+	for i, n := range config.Nodes {
+		pipes[i] = backend.Open(backend.Options{
+			Network: n.Network, Address: n.Address,
+			Username: n.Username, Password: n.Password, DB: n.DB,
+			Name:         n.String(),
+			Patience:     quorum.Patience{Timeout: config.NodeTimeout, Silence: config.NodeSilence},
+			DialTimeout:  config.DialTimeout,
+			ReconnectMin: config.ReconnectMin,
+			ReconnectMax: config.ReconnectMax,
+			Queue:        config.PipeQueue,
+			Owed:         config.OwedPerNode,
+			Dial:         dialer.DialContext,
+			Clock:        backend.Clock,
+			Log:          log,
+		})
+	}
+	return pipes
+}
+
+// closeAll waits until the nodes have been told what they were owed, but not longer than ctx.
+func closeAll(ctx context.Context, pipes []*backend.Pipe) {
+	var wait sync.WaitGroup
+	for _, p := range pipes {
+		wait.Go(func() { p.Close(ctx) })
+	}
+	wait.Wait()
+}
+
+func options(config conf.Config, pipes []*backend.Pipe, log *slog.Logger) proxy.Options {
+	nodes := make([]quorum.Node, len(pipes))
+	for i, p := range pipes {
+		nodes[i] = p
+	}
+	rules := quorum.Rules{
+		MaxTTL: config.MaxTTL, RoundLimit: config.RoundLimit,
+		SplitRetries: config.SplitRetries, SplitDelay: config.SplitDelay,
+	}
+	return proxy.Options{
+		Fleet:   quorum.NewFleet(nodes, rules, backend.Clock, rand.Float64, backend.Encode),
+		Scripts: commands.NewScripts(config.Scripts, config.ScriptBytes),
+		Locks: proxy.LockRules{
+			MaxTTL: config.MaxTTL, RefuseOverTTL: config.OverTTL == conf.Refuse, PadTTL: config.PadTTL,
+			MaxKey: config.MaxKey, MaxToken: config.MaxToken,
+		},
+		Clients: proxy.Limits{
+			MaxArgs: config.MaxArgs, MaxBulk: config.MaxBulk, MaxInline: config.MaxInline,
+			MaxCommand: config.MaxCommand, MaxPipeline: config.MaxPipeline, MaxClients: config.MaxClients,
+			Idle: config.IdleTimeout, Command: config.CommandTimeout, Write: config.WriteTimeout,
+		},
+		Version: version,
+		Log:     log,
+	}
+}

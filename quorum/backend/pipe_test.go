@@ -1,0 +1,423 @@
+package backend
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"redlockd/quorum"
+	"redlockd/quorum/quorumtest"
+)
+
+const ms = time.Millisecond
+
+// fixture is a pipe to a simulated node, in a bubble of virtual time.
+type fixture struct {
+	*testing.T
+	node  *quorumtest.Node
+	pipe  *Pipe
+	clock func() time.Duration
+}
+
+func inBubble(t *testing.T, change func(*Options), test func(fixture)) {
+	synctest.Test(t, func(t *testing.T) {
+		started := time.Now()
+		f := fixture{T: t, node: quorumtest.NewNode(), clock: func() time.Duration { return time.Since(started) }}
+		o := Options{
+			Network: "tcp", Address: "node:1", Name: "node:1",
+			Patience:    quorum.Patience{Timeout: 50 * ms, Silence: time.Second},
+			DialTimeout: time.Second, ReconnectMin: 10 * ms, ReconnectMax: 100 * ms,
+			Queue: 100, Owed: 10,
+			Dial: f.node.Dial, Clock: f.clock, Log: slog.New(slog.DiscardHandler),
+		}
+		if change != nil {
+			change(&o)
+		}
+		f.pipe = Open(o)
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			f.node.Resume()
+			f.pipe.Close(ctx)
+			f.node.Cut()
+		}()
+		synctest.Wait()
+		test(f)
+	})
+}
+
+// heard collects what a pipe says of one request.
+type heard struct {
+	mu      sync.Mutex
+	answers []quorum.Answer
+}
+
+func (h *heard) Hear(_ int, a quorum.Answer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answers = append(h.answers, a)
+}
+
+func (h *heard) all() []quorum.Answer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]quorum.Answer(nil), h.answers...)
+}
+
+func take(key, token string, life time.Duration) *quorum.Request {
+	return &quorum.Request{Op: quorum.Take, Key: []byte(key), Token: []byte(token), TTL: life, Life: life}
+}
+
+func (f fixture) send(req *quorum.Request) *heard {
+	h := &heard{}
+	Encode(req)
+	f.pipe.Send(req, f.clock(), h, 0)
+	return h
+}
+
+// want waits for d of virtual time, and says what must have been heard by then.
+func (f fixture) want(h *heard, after time.Duration, want ...quorum.Answer) {
+	f.Helper()
+	time.Sleep(after)
+	synctest.Wait()
+	got := h.all()
+	if len(got) != len(want) {
+		f.Fatalf("heard %+v, want %d answers", got, len(want))
+	}
+	for i := range got {
+		if got[i].Vote != want[i].Vote || got[i].Trace != want[i].Trace {
+			f.Fatalf("answer %d: %v %d (%v), want %v %d", i, got[i].Vote, got[i].Trace, got[i].Err, want[i].Vote, want[i].Trace)
+		}
+	}
+}
+
+var (
+	yes     = quorum.Answer{Vote: quorum.Yes}
+	no      = quorum.Answer{Vote: quorum.No}
+	nothing = quorum.Answer{Trace: quorum.Nothing}
+	awaited = quorum.Answer{Trace: quorum.Awaited}
+	lost    = quorum.Answer{Trace: quorum.Lost}
+)
+
+func (f fixture) holds(key, want string) {
+	f.Helper()
+	if got, _ := f.node.Value(key); got != want {
+		f.Fatalf("%s is %q, want %q", key, got, want)
+	}
+}
+
+func TestR5TakeIsOneAtomicCommand(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.want(f.send(take("k", "t1", time.Second)), 0, yes)
+		f.want(f.send(take("k", "t2", time.Second)), 0, no)
+		f.holds("k", "t1")
+		sets := f.node.Seen("SET")
+		if got := strings.Join(sets[0], " "); got != "SET k t1 NX PX 1000" {
+			t.Fatal(got)
+		}
+	})
+}
+
+func TestR7ReleaseComparesAndDeletes(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.send(take("k", "t1", time.Second))
+		release := func(token string) *heard {
+			return f.send(&quorum.Request{Op: quorum.Release, Key: []byte("k"), Token: []byte(token)})
+		}
+		other := release("t2")
+		f.want(other, 0, no)
+		if n := other.all()[0].Number; n != quorum.Other {
+			t.Fatal(n)
+		}
+		own := release("t1")
+		f.want(own, 0, yes)
+		if n := own.all()[0].Number; n != 1000 {
+			t.Fatalf("remaining time %d", n)
+		}
+		missing := release("t1")
+		f.want(missing, 0, no)
+		if n := missing.all()[0].Number; n != quorum.Missing {
+			t.Fatal(n)
+		}
+	})
+}
+
+func TestExtend(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.send(take("k", "t", time.Second))
+		extend := func(token string, life, cap time.Duration, add bool) *heard {
+			return f.send(&quorum.Request{Op: quorum.Extend, Key: []byte("k"), Token: []byte(token), Life: life, Cap: cap, Add: add})
+		}
+		f.want(extend("other", 5*time.Second, 0, false), 0, no)
+		f.want(extend("t", 5*time.Second, 0, false), 0, yes)
+		if left := f.node.Left("k"); left != 5*time.Second {
+			t.Fatal(left)
+		}
+		f.want(extend("t", 2*time.Second, time.Minute, true), 0, yes)
+		if left := f.node.Left("k"); left != 7*time.Second {
+			t.Fatal(left)
+		}
+		f.want(extend("t", 2*time.Second, 8*time.Second, true), 0, yes)
+		if left := f.node.Left("k"); left != 8*time.Second {
+			t.Fatalf("beyond the cap: %v", left)
+		}
+	})
+}
+
+func TestReads(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Put("k", "v", time.Minute)
+		f.node.Put("forever", "v", 0)
+		f.want(f.send(&quorum.Request{Op: quorum.Get, Key: []byte("nope")}), 0, no)
+		get := f.send(&quorum.Request{Op: quorum.Get, Key: []byte("k")})
+		f.want(get, 0, yes)
+		left := f.send(&quorum.Request{Op: quorum.Remaining, Key: []byte("k")})
+		f.want(left, 0, yes)
+		if a := left.all()[0]; string(a.Value) != "v" || a.Number != 60000 || string(get.all()[0].Value) != "v" {
+			t.Fatalf("%+v", a)
+		}
+		f.want(f.send(&quorum.Request{Op: quorum.Remaining, Key: []byte("nope")}), 0, no)
+		forever := f.send(&quorum.Request{Op: quorum.Remaining, Key: []byte("forever")})
+		f.want(forever, 0, yes)
+		if n := forever.all()[0].Number; n != quorum.Forever {
+			t.Fatal(n)
+		}
+	})
+}
+
+// A hung node costs one node timeout; then nothing, for it is not asked; and its late answer is heard.
+func TestR12HungNode(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Hang()
+		first := f.send(take("k", "t", time.Minute))
+		f.want(first, 49*ms)
+		f.want(first, 1*ms, awaited)
+		f.want(f.send(take("k2", "t", time.Minute)), 0, nothing)
+		if s := f.pipe.State(); s.Health != quorum.Silent {
+			t.Fatalf("%+v", s)
+		}
+		f.node.Resume()
+		f.want(first, 0, awaited, yes)
+		f.want(f.send(take("k2", "t", time.Minute)), 0, yes)
+	})
+}
+
+// Silent for longer than node-silence: redialled. What it was sent before is not forgotten:
+// it carries that out when it goes on, and we hear of it.
+func TestSilentNodeIsRedialledAndItsLateYesHeard(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Hang()
+		first := f.send(take("k", "t", time.Minute))
+		f.want(first, 10*time.Second, awaited)
+		if s := f.pipe.State(); s.Health != quorum.Down {
+			t.Fatalf("%+v", s)
+		}
+		f.node.Resume()
+		f.want(first, time.Second, awaited, yes)
+		if s := f.pipe.State(); s.Health != quorum.Up {
+			t.Fatalf("%+v", s)
+		}
+	})
+}
+
+// The undo is on the same pipe behind its request, so that it cannot overtake it.
+func TestR17UndoCannotOvertakeItsRequest(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Slow(20 * ms)
+		f.send(take("k", "t", time.Minute))
+		f.pipe.Owe(&quorum.Request{Op: quorum.TakeBack, Key: []byte("k"), Token: []byte("t"), Life: time.Minute, SetTo: f.clock() + 20*ms}, time.Hour)
+		time.Sleep(100 * ms)
+		synctest.Wait()
+		f.holds("k", "")
+		var order []string
+		for _, c := range f.node.Seen("SET", "EVALSHA") {
+			order = append(order, c[0])
+		}
+		if strings.Join(order, " ") != "SET EVALSHA" {
+			t.Fatal(order)
+		}
+	})
+}
+
+// The same token again, after our attempt's lock was gone: not ours to delete.
+func TestUndoLeavesTheNextHolderAlone(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		life := time.Minute
+		set := f.clock()
+		f.node.Put("k", "shared", life)
+		time.Sleep(10 * time.Second)
+		f.node.Put("k", "shared", life) // taken anew, ten seconds later
+		undo := &quorum.Request{Op: quorum.TakeBack, Key: []byte("k"), Token: []byte("shared"), Life: life, SetTo: set}
+		f.pipe.Owe(undo, time.Hour)
+		synctest.Wait()
+		f.holds("k", "shared")
+
+		f.node.Put("k", "shared", life-10*time.Second) // as if it were the first still
+		f.pipe.Owe(undo, time.Hour)
+		synctest.Wait()
+		f.holds("k", "")
+	})
+}
+
+func TestLostConnection(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Hang()
+		flying := f.send(take("k", "t", time.Minute))
+		synctest.Wait()
+		f.node.Cut()
+		f.want(flying, 0, lost)
+		f.node.Resume()
+		f.want(f.send(take("k2", "t", time.Minute)), time.Second, nothing)
+		f.want(f.send(take("k3", "t", time.Minute)), 0, yes) // it has reconnected by itself
+	})
+}
+
+func TestDownNodeFailsAtOnceAndIsPickedUp(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Kill()
+		time.Sleep(time.Second)
+		h := f.send(take("k", "t", time.Minute))
+		f.want(h, 0, nothing)
+		if err := h.all()[0].Err; err == nil || err.Error() != "connection refused" {
+			t.Fatal(err)
+		}
+		f.node.Start()
+		time.Sleep(time.Second)
+		f.want(f.send(take("k", "t", time.Minute)), 0, yes)
+	})
+}
+
+// What is owed to a node that is away reaches it when it is back, before anything else, and
+// not if its time is over.
+func TestR19OwedReleaseWaitsForTheNode(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Kill()
+		synctest.Wait()
+		f.node.Put("k", "t", time.Hour)
+		f.node.Put("late", "t", time.Hour)
+		f.pipe.Owe(&quorum.Request{Op: quorum.Release, Key: []byte("k"), Token: []byte("t")}, f.clock()+time.Hour)
+		f.pipe.Owe(&quorum.Request{Op: quorum.Release, Key: []byte("late"), Token: []byte("t")}, f.clock()+time.Second)
+		if s := f.pipe.State(); s.Owed != 2 {
+			t.Fatalf("%+v", s)
+		}
+		time.Sleep(2 * time.Second)
+		f.node.Start()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		f.holds("k", "")
+		f.holds("late", "t")
+	})
+}
+
+func TestOwedIsBounded(t *testing.T) {
+	inBubble(t, func(o *Options) { o.Owed = 2 }, func(f fixture) {
+		f.node.Kill()
+		synctest.Wait()
+		owe := func(until time.Duration) {
+			f.pipe.Owe(&quorum.Request{Op: quorum.Release, Key: []byte("k"), Token: []byte("t")}, f.clock()+until)
+		}
+		owe(time.Second)
+		owe(time.Hour)
+		owe(time.Hour)
+		if s := f.pipe.State(); s.Owed != 2 || s.Dropped != 1 {
+			t.Fatalf("%+v", s)
+		}
+		time.Sleep(2 * time.Second) // the first is over and makes room
+		owe(time.Hour)
+		if s := f.pipe.State(); s.Owed != 2 || s.Dropped != 1 {
+			t.Fatalf("%+v", s)
+		}
+	})
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	inBubble(t, func(o *Options) { o.Queue = 3 }, func(f fixture) {
+		f.node.Hang()
+		for range 3 {
+			f.want(f.send(take("k", "t", time.Minute)), 0)
+		}
+		full := f.send(take("k", "t", time.Minute))
+		f.want(full, 0, nothing)
+		if err := full.all()[0].Err.Error(); err != "queue full with 3 requests" {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A node that has lost our scripts is given their text.
+func TestScriptFlushedOnTheNode(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.send(take("k", "t", time.Second))
+		quorumtest.ForgetScripts()
+		f.want(f.send(&quorum.Request{Op: quorum.Release, Key: []byte("k"), Token: []byte("t")}), 0, yes)
+		f.holds("k", "")
+	})
+}
+
+// An error of the node is unknown, never no (R13), and it did nothing.
+func TestR13ErrorIsUnknown(t *testing.T) {
+	for _, text := range []string{"LOADING Redis is loading", "MISCONF no disk", "OOM", "READONLY", "NOAUTH", "NOPERM"} {
+		inBubble(t, nil, func(f fixture) {
+			f.node.Refuse(text)
+			h := f.send(take("k", "t", time.Second))
+			f.want(h, 0, nothing)
+			if got := h.all()[0].Err.Error(); got != text {
+				t.Fatal(got)
+			}
+		})
+	}
+}
+
+// A node that sends what no Redis sends costs its connection, not the process.
+func TestGarbageFromANode(t *testing.T) {
+	for _, garbage := range []string{"!\r\n", "$99999999999999999999\r\n", "$-7\r\n", ":x\r\n", "\r\n"} {
+		greeted := make(chan struct{}, 100)
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			near, far := quorumtest.Pipe()
+			go func() {
+				defer far.Close()
+				buf := make([]byte, 64<<10)
+				for range scripts {
+					far.Read(buf)
+					far.Write([]byte("$1\r\nx\r\n"))
+				}
+				far.Read(buf)
+				far.Write([]byte("$1\r\nx\r\n"))
+				greeted <- struct{}{}
+				far.Read(buf)
+				far.Write([]byte(garbage))
+				far.Read(buf)
+			}()
+			return near, nil
+		}
+		inBubble(t, func(o *Options) { o.Dial = dial }, func(f fixture) {
+			if len(greeted) == 0 {
+				t.Fatal("not connected")
+			}
+			f.want(f.send(take("k", "t", time.Second)), 0, lost)
+		})
+	}
+}
+
+// One connection per node, many requests in one write.
+func TestManyRoundsInFlight(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Slow(10 * ms)
+		var all []*heard
+		for i := range 50 {
+			all = append(all, f.send(take(string(rune('A'+i)), "t", time.Minute)))
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		for i, h := range all {
+			if a := h.all(); a[len(a)-1].Vote != quorum.Yes {
+				t.Fatalf("request %d: %+v", i, a)
+			}
+		}
+	})
+}
