@@ -103,8 +103,9 @@ func serve(ctx context.Context, config conf.Config, out, diag io.Writer) error {
 	}
 	log.Info("redlockd is listening", "version", version, "address", ln.Addr(), "nodes", len(config.Nodes))
 
-	pipes := open(config, log)
-	server := proxy.New(options(config, pipes, log))
+	dialer := &net.Dialer{KeepAlive: 15 * time.Second}
+	pipes := open(config, dialer.DialContext, backend.Clock, log)
+	server := proxy.New(options(config, pipes, backend.Clock, log))
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ln) }()
 	select {
@@ -138,9 +139,14 @@ func nodesAt(addresses []string) []conf.Node {
 	return nodes
 }
 
+// dial connects to a node; clock is what rounds are judged by.
+type (
+	dial  = func(ctx context.Context, network, address string) (net.Conn, error)
+	clock = func() time.Duration
+)
+
 // open a pipe to every node. It does not wait for them.
-func open(config conf.Config, log *slog.Logger) []*backend.Pipe {
-	dialer := &net.Dialer{KeepAlive: 15 * time.Second}
+func open(config conf.Config, dial dial, clock clock, log *slog.Logger) []*backend.Pipe {
 	pipes := make([]*backend.Pipe, len(config.Nodes))
 	for i, n := range config.Nodes {
 		pipes[i] = backend.Open(backend.Options{
@@ -153,8 +159,8 @@ func open(config conf.Config, log *slog.Logger) []*backend.Pipe {
 			ReconnectMax: config.ReconnectMax,
 			Queue:        config.PipeQueue,
 			Owed:         config.OwedPerNode,
-			Dial:         dialer.DialContext,
-			Clock:        backend.Clock,
+			Dial:         dial,
+			Clock:        clock,
 			Log:          log,
 		})
 	}
@@ -170,7 +176,7 @@ func closeAll(ctx context.Context, pipes []*backend.Pipe) {
 	wait.Wait()
 }
 
-func options(config conf.Config, pipes []*backend.Pipe, log *slog.Logger) proxy.Options {
+func options(config conf.Config, pipes []*backend.Pipe, clock clock, log *slog.Logger) proxy.Options {
 	nodes := make([]quorum.Node, len(pipes))
 	for i, p := range pipes {
 		nodes[i] = p
@@ -180,7 +186,7 @@ func options(config conf.Config, pipes []*backend.Pipe, log *slog.Logger) proxy.
 		SplitRetries: config.SplitRetries, SplitDelay: config.SplitDelay,
 	}
 	return proxy.Options{
-		Fleet:   quorum.NewFleet(nodes, rules, backend.Clock, rand.Float64, backend.Encode),
+		Fleet:   quorum.NewFleet(nodes, rules, clock, rand.Float64, backend.Encode),
 		Scripts: commands.NewScripts(config.Scripts, config.ScriptBytes),
 		Locks: proxy.LockRules{
 			MaxTTL: config.MaxTTL, RefuseOverTTL: config.OverTTL == conf.Refuse, PadTTL: config.PadTTL,

@@ -12,10 +12,10 @@ import (
 // did not and why.
 type NoQuorum struct {
 	Votes Votes
-	// Late, if not zero, is how long a round took that a majority had accepted.
-	Late time.Duration
-	// Limit is what Late had to stay below.
-	Limit time.Duration
+	// Late: a majority had accepted, but the round took Spent, which is not below Limit or
+	// leaves nothing of the lock.
+	Late         bool
+	Spent, Limit time.Duration
 	// Nodes holds a *NodeError for every node whose vote is unknown; nil if there is none.
 	Nodes *multierror.Error
 }
@@ -33,10 +33,13 @@ func (e *NodeError) Unwrap() error { return e.Err }
 func (e *NoQuorum) Error() string {
 	var b strings.Builder
 	v := e.Votes
-	fmt.Fprintf(&b, "NOQUORUM %d yes, %d no, %d unknown of %d nodes, need %d",
-		v.Yes, v.No, v.Unknown+v.Open, v.N(), Majority(v.N()))
-	if e.Late > 0 {
-		fmt.Fprintf(&b, ": too late, after %v, must be below %v", e.Late.Round(time.Millisecond/10), e.Limit)
+	fmt.Fprintf(&b, "NOQUORUM %d yes, %d no, %d unknown", v.Yes, v.No, v.Unknown)
+	if v.Open > 0 {
+		fmt.Fprintf(&b, ", %d not waited for", v.Open)
+	}
+	fmt.Fprintf(&b, " of %d nodes, need %d", v.N(), Majority(v.N()))
+	if e.Late {
+		fmt.Fprintf(&b, ": too late, after %v, must be below %v", e.Spent.Round(time.Millisecond/10), e.Limit)
 	}
 	if e.Nodes != nil {
 		fmt.Fprintf(&b, " (%s)", e.Nodes.Error())
@@ -56,9 +59,10 @@ func oneLine(errs []error) string {
 	return strings.Join(words, "; ")
 }
 
-// explain says why the round is undecided, to be called only then.
+// explain says why the round is undecided, to be called only then, with the votes that have come
+// in since as well.
 func (r *Round) explain(names []string) *NoQuorum {
-	e := &NoQuorum{Votes: r.ruling.Votes}
+	e := &NoQuorum{Votes: count(r.answers, r.heard)}
 	for i, a := range r.answers {
 		err := a.Err
 		switch {

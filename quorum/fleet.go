@@ -154,7 +154,9 @@ func (t *Ticket) Wait() {
 }
 
 // split asks, after a take that some nodes accepted and too few, whether anybody has
-// the lock. Our own acceptances were taken back on the same pipes before the question.
+// the lock. Our own acceptances were taken back on the same pipes before the question. A denial that came
+// before any yes was heard is not looked into: that is what polling for a held lock looks like, and
+// it must stay cheap.
 func (t *Ticket) split(r Ruling) bool {
 	if t.run.round.req.Op != Take || !r.Votes.Split() {
 		return false
@@ -187,8 +189,9 @@ func (t *Ticket) Confirm(now time.Duration) (Ruling, *NoQuorum) {
 	}
 	if err != nil && granted {
 		s.late.Add(1)
-		err.Late = now - t.run.round.began
-		err.Limit = min(t.fleet.rules.RoundLimit, t.run.round.req.TTL)
+		req := t.run.round.req
+		err.Late, err.Spent = true, now-t.run.round.began
+		err.Limit = max(0, min(t.fleet.rules.RoundLimit, Validity(req.TTL, req.Life, 0), req.TTL))
 	}
 	return ruling, err
 }

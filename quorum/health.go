@@ -9,7 +9,7 @@ type Health uint8
 const (
 	// Down: not connected.
 	Down Health = iota
-	// Silent: connected, but it owes answers and has said nothing for the node timeout.
+	// Silent: connected, but it owes answers and has said nothing for four node timeouts.
 	// It is not asked until it answers again.
 	Silent
 	// Up: it answers.
@@ -24,17 +24,34 @@ type Patience struct {
 	Silence time.Duration // without a word, before the connection is given up
 }
 
+// quiet is after how many timeouts without a word a node is not asked any more. More than one: a
+// short pause costs single votes, and must not turn into a refusal to ask.
+const quiet = 4
+
+// Quiet is how long a node may owe answers without a word before it is not asked any more.
+func (p Patience) Quiet() time.Duration { return quiet * p.Timeout }
+
 // Judge returns the health of a connected node that has owed answers, and not said
 // a word, for waited. Down means: give the connection up.
 func (p Patience) Judge(waited time.Duration) Health {
 	switch {
 	case waited >= p.Silence:
 		return Down
-	case waited >= p.Timeout:
+	case waited >= p.Quiet():
 		return Silent
 	default:
 		return Up
 	}
+}
+
+// Excuse is how much longer nodes are waited for when our own timer fired late: we stood still,
+// and what they have answered meanwhile has not been read yet. As long as we stood still, one
+// more timeout at the most.
+func (p Patience) Excuse(late time.Duration) time.Duration {
+	if late <= p.Timeout/10 {
+		return 0
+	}
+	return min(late, p.Timeout)
 }
 
 // Backoff is the wait before the next attempt to connect, after failed attempts in a

@@ -197,7 +197,7 @@ func TestNoQuorumNamesTheNodes(t *testing.T) {
 	r.Hear(0, Answer{Trace: Nothing, Err: refused})
 	r.Hear(1, Answer{Trace: Awaited, Err: errors.New("no answer within 50ms")})
 	err := r.explain([]string{"a:1", "b:2", "c:3"})
-	const want = "NOQUORUM 0 yes, 0 no, 3 unknown of 3 nodes, need 2 (a:1: connection refused; b:2: no answer within 50ms)"
+	const want = "NOQUORUM 0 yes, 0 no, 2 unknown, 1 not waited for of 3 nodes, need 2 (a:1: connection refused; b:2: no answer within 50ms)"
 	if err.Error() != want {
 		t.Fatalf("%s", err)
 	}
@@ -231,9 +231,19 @@ func TestBackoff(t *testing.T) {
 
 func TestPatience(t *testing.T) {
 	p := Patience{Timeout: 50 * ms, Silence: time.Second}
-	for waited, want := range map[time.Duration]Health{0: Up, 49 * ms: Up, 50 * ms: Silent, 999 * ms: Silent, time.Second: Down} {
+	for waited, want := range map[time.Duration]Health{0: Up, 199 * ms: Up, 200 * ms: Silent, 999 * ms: Silent, time.Second: Down} {
 		if got := p.Judge(waited); got != want {
 			t.Errorf("%v: %v, want %v", waited, got, want)
+		}
+	}
+}
+
+// The time in which we stood still ourselves is not held against the nodes.
+func TestExcuse(t *testing.T) {
+	p := Patience{Timeout: 50 * ms}
+	for late, want := range map[time.Duration]time.Duration{0: 0, 5 * ms: 0, 6 * ms: 6 * ms, 50 * ms: 50 * ms, time.Hour: 50 * ms} {
+		if got := p.Excuse(late); got != want {
+			t.Errorf("%v late: %v, want %v", late, got, want)
 		}
 	}
 }

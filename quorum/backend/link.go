@@ -50,10 +50,12 @@ type link struct {
 	voted  int
 	// heard is when the node last spoke; or when it began to owe us something, if that is later.
 	heard   time.Duration
-	timer   *time.Timer // runs expire; one for all calls
-	armed   bool        // Invariant: true while calls is not empty; that it fires too early does no harm
-	retired bool        // no new calls; waits for the answers of what is flying
-	cause   error       // not nil: failed
+	timer   *time.Timer   // runs expire; one for all calls
+	armed   bool          // Invariant: true while calls is not empty; that it fires too early does no harm
+	due     time.Duration // when the timer should fire
+	excused bool          // it fired late, and was given more time, once
+	retired bool          // no new calls; waits for the answers of what is flying
+	cause   error         // not nil: failed
 }
 
 func newLink(p *Pipe, c redis.Conn, wire *conn) *link {
@@ -90,8 +92,7 @@ func (l *link) send(c call, now time.Duration) error {
 		l.heard = now
 	}
 	if !l.armed {
-		l.armed = true
-		l.timer.Reset(l.pipe.opts.Patience.Timeout)
+		l.arm(now, l.pipe.opts.Patience.Timeout)
 	}
 	l.calls.push(c)
 	select {
@@ -99,6 +100,13 @@ func (l *link) send(c call, now time.Duration) error {
 	default:
 	}
 	return nil
+}
+
+// arm the timer, with mu held.
+func (l *link) arm(now, wait time.Duration) {
+	wait = max(wait, time.Millisecond)
+	l.armed, l.due = true, now+wait
+	l.timer.Reset(wait)
 }
 
 // write is the writer: everything that has queued up meanwhile goes out in one flush.
@@ -272,20 +280,31 @@ func (l *link) expire() {
 	patience := l.pipe.opts.Patience
 	var late []call
 	l.mu.Lock()
+	l.armed = false
+	if l.calls.n == 0 || l.cause != nil {
+		l.mu.Unlock()
+		return
+	}
+	if more := patience.Excuse(now - l.due); more > 0 && !l.excused {
+		l.excused = true
+		l.arm(now, more)
+		l.mu.Unlock()
+		return
+	}
+	l.excused = false
 	for l.voted < l.calls.n && l.calls.at(l.voted).deadline <= now {
 		late = append(late, *l.calls.at(l.voted))
 		l.voted++
 	}
-	health := quorum.Up
-	l.armed = l.calls.n > 0 && l.cause == nil
-	if l.armed {
-		health = patience.Judge(now - l.heard)
-		next := l.heard + patience.Silence
-		if l.voted < l.calls.n {
-			next = min(next, l.calls.at(l.voted).deadline)
-		}
-		l.timer.Reset(max(next-now, time.Millisecond))
+	health := patience.Judge(now - l.heard)
+	next := l.heard + patience.Silence
+	if health == quorum.Up {
+		next = min(next, l.heard+patience.Quiet())
 	}
+	if l.voted < l.calls.n {
+		next = min(next, l.calls.at(l.voted).deadline)
+	}
+	l.arm(now, next-now)
 	retired := l.retired
 	l.mu.Unlock()
 

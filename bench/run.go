@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"redlockd/bench/load"
+	"redlockd/bench/report"
+	"redlockd/bench/resp"
+	"redlockd/bench/rows"
+	"redlockd/bench/servers"
+)
+
+// grantLimit is how long a fresh fleet may take until it grants locks; redlockd vouches for new nodes only after its
+// round limit.
+const grantLimit = 30 * time.Second
+
+// bench is a run of all rows: one directory for everything, removed at the end.
+type bench struct {
+	options
+	dir    string
+	binary string
+	stderr io.Writer
+}
+
+// measureAll measures the rows into rep. When it returns, with or without an error, no server is left.
+func measureAll(ctx context.Context, o options, list []rows.Row, rep *report.Report, stderr io.Writer) (err error) {
+	if o.jsonFile != "" { // before two minutes of work, not after
+		if err := writeJSON(o.jsonFile, rep); err != nil {
+			return fmt.Errorf("--json: %w", err)
+		}
+	}
+	b := &bench{options: o, binary: o.redlockd, stderr: stderr}
+	if b.dir, err = os.MkdirTemp("", "redlockd-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	if err := b.prepare(list); err != nil {
+		return err
+	}
+	rep.Machine = machine(b.binary)
+	fmt.Fprintln(stderr, rep.Machine)
+	p := progress{w: stderr, total: len(list), started: time.Now()}
+	for i, row := range list {
+		p.begin(i, row)
+		line, err := b.measure(ctx, row)
+		if err != nil {
+			fmt.Fprintln(stderr)
+			return fmt.Errorf("%s: %w", row.Name(), err)
+		}
+		rep.Add(line)
+		p.end(i, line)
+	}
+	return nil
+}
+
+// prepare checks for the programs that the rows need, and builds redlockd if any row needs it.
+func (b *bench) prepare(list []rows.Row) error {
+	needs := map[string]bool{"redis-server": true}
+	proxy := false
+	for _, r := range list {
+		needs["redis-benchmark"] = needs["redis-benchmark"] || r.Generator == rows.RedisBenchmark
+		proxy = proxy || r.Target == rows.Redlockd
+	}
+	for program, need := range needs {
+		if _, err := exec.LookPath(program); need && err != nil {
+			return fmt.Errorf("%s is needed (Debian: apt-get install redis-server redis-tools): %w", program, err)
+		}
+	}
+	if !proxy || b.binary != "" {
+		return nil
+	}
+	var err error
+	b.binary, err = servers.BuildRedlockd(b.dir)
+	return err
+}
+
+// stage is the servers of one row. Every row has fresh ones: no keys, expiries or debts of the row before, and no flush
+// under a running redlockd, which would have to teach the nodes all over again.
+type stage struct {
+	nodes []*servers.Redis
+	proxy *servers.Proxy
+	addr  string // whom the clients talk to
+}
+
+func (b *bench) setUp(ctx context.Context, row rows.Row) (s *stage, err error) {
+	s = new(stage)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if s.nodes, err = servers.StartFleet(b.dir, row.Nodes); err != nil {
+		return s, err
+	}
+	s.addr = s.nodes[0].Addr
+	if row.Target != rows.Redlockd {
+		return s, nil
+	}
+	args := append([]string{"--nodes", servers.Nodes(s.nodes)}, b.redlockdFlags...)
+	if s.proxy, err = servers.StartRedlockd(b.binary, args...); err != nil {
+		return s, err
+	}
+	s.addr = s.proxy.Addr
+	if err := s.awaitGrant(ctx); err != nil {
+		return s, fmt.Errorf("%w\nits log:\n%s", err, s.proxy.Log())
+	}
+	return s, nil
+}
+
+// awaitGrant waits until redlockd has its nodes and grants a lock.
+func (s *stage) awaitGrant(ctx context.Context) error {
+	deadline := time.Now().Add(grantLimit)
+	for i := 0; ; i++ {
+		reply, err := resp.Do(s.addr, time.Second, "SET", "probe:"+strconv.Itoa(i), "bench", "NX", "PX", "1000")
+		if err == nil && reply.Text == "OK" {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("redlockd grants no lock within %v of its start: %s, %w", grantLimit, reply, err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (s *stage) close() error {
+	var errs []error
+	if s.proxy != nil {
+		errs = append(errs, s.proxy.Close())
+	}
+	for _, n := range s.nodes {
+		errs = append(errs, n.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// measure carries out one row on servers of its own. An error means that there is no figure; wrong answers are figures.
+func (b *bench) measure(ctx context.Context, row rows.Row) (line report.Line, err error) {
+	s, err := b.setUp(ctx, row)
+	if err != nil {
+		return line, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	stalled := watchStalls()
+	if row.Generator == rows.RedisBenchmark {
+		line, err = b.withRedisBenchmark(ctx, row, s)
+	} else {
+		line, err = b.withOwnLoad(ctx, row, s)
+	}
+	line.Stall = ms(stalled())
+	if line.Errors > 0 && s.proxy != nil && ctx.Err() == nil {
+		fmt.Fprintf(b.stderr, "\n%d errors, for example: %s\nredlockd's log:\n%s\n", line.Errors, line.FirstError, s.proxy.Log())
+	}
+	return line, err
+}
+
+func (b *bench) withOwnLoad(ctx context.Context, row rows.Row, s *stage) (report.Line, error) {
+	var from, to usage
+	wire := load.Wire{Addr: s.addr, Work: row.Work, Pipeline: row.Pipeline, Keys: "lock"}
+	result, err := load.Run(ctx, load.Plan{
+		Clients: row.Clients, Warmup: b.warmup, Measure: b.length, Dial: wire.Dial,
+		AtStart: func() error { from = s.usage(); return s.breakIt(row.Fault) },
+		AtEnd:   func() error { to = s.usage(); return nil },
+	})
+	line := report.NewLine(row)
+	line.Seconds, line.Ops, line.PerSecond = result.Measured.Seconds(), result.Ops, result.PerSecond()
+	line.Errors, line.FirstError = result.Errors, result.FirstError
+	line.CPU, line.Others = perOp(from, to, result.Ops), others(from, to)
+	if err == nil {
+		h := result.Latency
+		line.P50, line.P99, line.P999 = ms(h.Quantile(0.5)), ms(h.Quantile(0.99)), ms(h.Quantile(0.999))
+		line.Max = ms(h.Max())
+	}
+	return line, err
+}
+
+func ms(d time.Duration) float64 { return d.Seconds() * 1e3 }
+
+// breakIt does to the stage what the row's fault says. Nothing mends it: the servers end with the row.
+func (s *stage) breakIt(fault rows.Fault) error {
+	switch fault {
+	case rows.Healthy:
+		return nil
+	case rows.Stopped:
+		return s.nodes[len(s.nodes)-1].Pause()
+	}
+	return fmt.Errorf("unknown fault %q", fault)
+}

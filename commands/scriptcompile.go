@@ -1,0 +1,168 @@
+// From the text of a script to something that can be run in the sandbox, with a bound on what a hostile text may cost.
+
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+const (
+	// maxOperators bounds arithmetic and concatenation: the compiler folds constants once per enclosing operator, so that
+	// the time grows with the square (64 kB of "+1+1+1" take 40 s, 256 operators nothing).
+	maxOperators = 256
+	// maxConstants bounds the values that recognition has to try besides its own: 64 texts are ten times what release scripts have.
+	maxConstants = 64
+)
+
+// knownScript is one script of the cache: compiled, and with the shapes in which it has been seen. See scriptshape.go.
+type knownScript struct {
+	sha     string
+	proto   *lua.FunctionProto  // nil when why is set
+	why     string              // why it is refused whatever its arguments are
+	texts   map[string]struct{} // every text that the script can hold without being given it: see collect
+	sorted  []string            // the same, so that a refusal is the same in each run
+	numbers []int64             // its whole positive numbers, written as numbers or as texts
+
+	shapeList
+}
+
+// mintedTexts are the texts that our sandbox gives to any script: the answers of type() and tostring(), and the errors that
+// redis.pcall may return.
+var mintedTexts = []string{
+	"nil", "boolean", "number", "string", "table", "function", "true", "false", "OK",
+	errWrongType, errNotInteger, errArguments, errExpireTime,
+}
+
+// compileScript returns an error with Redis's words when the text is not Lua. A text that is Lua but beyond our bounds, or that uses
+// what the sandbox does not have, is kept (SCRIPT LOAD succeeds) and refused when it is called.
+func compileScript(body []byte, sha string) (known *knownScript, err error) {
+	// The compiler reports its limits by panicking, and hostile text may find a panic that is its own bug.
+	defer func() {
+		if r := recover(); r != nil {
+			known, err = nil, compileError(fmt.Errorf("%v", r))
+		}
+	}()
+	chunk, err := parse.Parse(bytes.NewReader(body), "user_script")
+	if err != nil {
+		return nil, compileError(err)
+	}
+	known = &knownScript{sha: sha, texts: make(map[string]struct{})}
+	if known.why = scanTokens(body); known.why != "" {
+		return known, nil
+	}
+	proto, err := lua.Compile(chunk, "user_script")
+	if err != nil {
+		return nil, compileError(err)
+	}
+	for _, text := range mintedTexts {
+		known.texts[text] = struct{}{}
+	}
+	known.proto = proto
+	known.why = known.collect(proto)
+	if len(known.texts) > maxConstants+len(mintedTexts) || len(known.numbers) > maxConstants {
+		known.why = fmt.Sprintf("has more than %d constants", maxConstants)
+	}
+	if known.why != "" {
+		known.proto = nil
+	}
+	known.sorted = slices.Sorted(maps.Keys(known.texts))
+	return known, nil
+}
+
+// scanTokens scans once more what has just been parsed without error, for what must not come to the compiler, and says why not.
+func scanTokens(body []byte) string {
+	scanner, operators := parse.NewScanner(bytes.NewReader(body), "user_script"), 0
+	for lexer := new(parse.Lexer); ; {
+		token, err := scanner.Scan(lexer)
+		if err != nil || token.Type == parse.EOF {
+			return ""
+		}
+		switch token.Type {
+		case '+', '-', '*', '/', '%', '^', parse.T2Comma:
+			if operators++; operators > maxOperators {
+				return fmt.Sprintf("has more than %d operators", maxOperators)
+			}
+		case parse.TNumber:
+			// gopher-lua reads 0010 as octal, Lua as ten.
+			if n := token.Str; len(n) > 1 && n[0] == '0' && n[1] >= '0' && n[1] <= '9' {
+				return "writes a number with leading zeros"
+			}
+		}
+	}
+}
+
+// collect gathers the constants of a function and of the functions in it, and says why the function is refused, or "".
+//
+// Law: the texts that a running script can compare its arguments with are the other arguments, what it reads from its key, and
+// k.texts. That holds because nothing in the sandbox makes new texts: joining is refused here, there is no string library, and
+// tostring takes no numbers. Recognition rests on it.
+//
+// Storing by a computed index is refused because one such instruction may allocate a gigabyte (t[67108863] = 1 fills the table up).
+func (k *knownScript) collect(proto *lua.FunctionProto) string {
+	for _, constant := range proto.Constants {
+		switch c := constant.(type) {
+		case lua.LString:
+			k.texts[string(c)] = struct{}{}
+			if n, ok := plainTTL([]byte(c)); ok {
+				k.numbers = append(k.numbers, n)
+			}
+		case lua.LNumber:
+			if n := int64(c); n > 0 && lua.LNumber(n) == c && n <= maxTTL {
+				k.numbers = append(k.numbers, n)
+			}
+		}
+	}
+	// Every word is looked at as an instruction, also those that are an operand of the one before: a word too many
+	// refuses too much at worst.
+	for _, word := range proto.Code {
+		switch int(word >> 26) {
+		case lua.OP_CONCAT:
+			return "joins texts"
+		case lua.OP_SETTABLE:
+			return "stores into a table by a computed index"
+		}
+	}
+	for _, inner := range proto.FunctionPrototypes {
+		if why := k.collect(inner); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// compileError puts the parser's complaint into Redis's words, on one line.
+func compileError(err error) error {
+	var syntax *parse.Error
+	text := err.Error()
+	if errors.As(err, &syntax) {
+		text = fmt.Sprintf("user_script:%d: %s near '%s'", syntax.Pos.Line, syntax.Message, clip(syntax.Token))
+		if syntax.Pos.Line == parse.EOF {
+			text = fmt.Sprintf("user_script: %s near '<eof>'", syntax.Message)
+		}
+	} else if errors.Is(err, io.EOF) {
+		text = "user_script: unexpected end"
+	}
+	return Error("ERR Error compiling script (new function): " + strings.TrimSpace(oneLine(text)))
+}
+
+// clip shortens a text of the client's for an error.
+func clip(text string) string {
+	const most = 40
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}
+
+// quoted is clip for a text that may hold anything.
+func quoted(text string) string { return strconv.Quote(clip(text)) }

@@ -1,0 +1,156 @@
+package commands
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Texts that try to cost more than their length. They may compile or not; they must end, soon, with an error.
+func TestScriptHostileTexts(t *testing.T) {
+	const n = MaxScriptBytes
+	fill := func(open, middle, close string) string {
+		k := (n - len(middle) - 40) / (len(open) + len(close))
+		return strings.Repeat(open, k) + middle + strings.Repeat(close, k)
+	}
+	labels := func() string {
+		var b strings.Builder
+		for i := 0; b.Len() < n-40; i++ {
+			fmt.Fprintf(&b, "::l%d:: goto l%d ", i, i)
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"parentheses": "return " + fill("(", "1", ")"), "open": fill("(", "", ""), "braces": "return " + fill("{", "", "}"),
+		"plus": "local x return x" + fill("+1", "", ""), "power": "local x return x" + fill("^x", "", ""),
+		"minus": "return " + fill("- ", "x", ""), "not": "return " + fill("not ", "x", ""), "joins": "return a" + fill("..a", "", ""),
+		"functions": "return " + fill("function() return ", "1", " end "), "blocks": fill("do ", "", " end"),
+		"elseif": "if a then" + fill(" elseif a then", "", "") + " end", "ifs": fill("if a then ", "", " end"),
+		"dots": "return a" + fill(".a", "", ""), "calls": "return f" + fill("()", "", ""), "and": "return a" + fill(" and a", "", ""),
+		"less": "return a" + fill("<(a", "", ")"), "locals": fill("local a ", "", ""), "arguments": "f(" + fill("a,", "a", "") + ")",
+		"whiles": fill("while a do ", "", " end"), "labels": labels(), "brackets": "return [" + fill("=", "", ""),
+		"comment": "--[" + fill("=", "", ""), "zeros": fill("\x00", "", ""), "constants": "return {" + fill("'%d',", "", "") + "}",
+	} {
+		started := time.Now()
+		_, err := NewScripts(1, n).Eval([]byte(text), words("k"), words("t"))
+		if err == nil {
+			t.Errorf("%s: recognised", name)
+		}
+		if took := time.Since(started); took > 5*time.Second {
+			t.Errorf("%s took %v", name, took)
+		}
+	}
+}
+
+// One run of a script cannot take much memory, whatever it does with its steps.
+func TestScriptMemory(t *testing.T) {
+	for _, text := range []string{
+		"local t = {} while true do t = {t, t, t, t, t, t, t, t} end",
+		"local function f(...) return f(1, ...) end return f()",
+		"local function f(...) return ... end local t while true do t = {f(KEYS[1], ARGV[1], KEYS[1], ARGV[1])} end",
+		"while true do local x = function() return x end end",
+		"while true do local x = redis.status_reply('x') end",
+		"for i, v in ipairs(KEYS) do local t = {} while true do t = {t, redis.pcall('get', {})} end end",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := newTestScripts().Eval([]byte(text), words("k"), words("t")); err == nil {
+			t.Errorf("recognised: %s", text)
+		}
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+			t.Errorf("%d MB: %s", took>>20, text)
+		}
+	}
+}
+
+// The limit on keys and arguments, at it and one past it.
+func TestScriptManyArguments(t *testing.T) {
+	args := words(strings.Fields(strings.Repeat("x ", maxWords-2))...)
+	args = append([][]byte{[]byte("tok")}, args...)
+	if s, err := newTestScripts().Eval([]byte(releaseText), words("k"), args); err != nil || s.Op != ScriptRelease {
+		t.Errorf("%d words: %v", len(args)+1, err)
+	}
+	if _, err := newTestScripts().Eval([]byte(releaseText), words("k"), append(args, nil)); err == nil {
+		t.Errorf("%d words pass", len(args)+2)
+	}
+}
+
+// All connections share the cache.
+func TestScriptsConcurrently(t *testing.T) {
+	scripts := NewScripts(2, 16<<10)
+	all := corpus(t)
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 60 {
+				c := all[(i+g)%len(all)]
+				scripts.Eval(c.body, c.keys, c.args)
+				token := fmt.Sprintf("tok-%d-%d", g, i)
+				s, err := scripts.Eval([]byte(releaseText), words("k"), words(token))
+				if err != nil || string(s.Token) != token {
+					t.Errorf("%v %v", s, err)
+				}
+				if i%20 == 0 {
+					scripts.Flush()
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A hot call runs no Lua and allocates nothing.
+func TestScriptCachedCallAllocatesNothing(t *testing.T) {
+	scripts := newTestScripts()
+	keys, args := words("lock:1"), words("0123456789abcdef0123", "30000")
+	body := []byte(extendText)
+	sha, _ := scripts.Load(body)
+	for name, call := range map[string]func() (Script, error){
+		"eval":    func() (Script, error) { return scripts.Eval(body, keys, args) },
+		"evalsha": func() (Script, error) { return scripts.EvalSHA(sha, keys, args) },
+	} {
+		call()
+		if n := testing.AllocsPerRun(100, func() { call() }); n > 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+func BenchmarkScriptEvalCached(b *testing.B) {
+	scripts := newTestScripts()
+	body, keys, args := []byte(releaseText), words("lock:1"), words("0123456789abcdef0123")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := scripts.Eval(body, keys, args); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkScriptEvalSHACached(b *testing.B) {
+	scripts := newTestScripts()
+	sha, _ := scripts.Load([]byte(extendText))
+	keys, args := words("lock:1"), words("0123456789abcdef0123", "30000")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := scripts.EvalSHA(sha, keys, args); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkScriptRecognise is what the first call of a script costs.
+func BenchmarkScriptRecognise(b *testing.B) {
+	for name, text := range map[string]string{"release": releaseText, "extend": extendText, "add": addText} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				newTestScripts().Eval([]byte(text), words("k"), words("tok", "30000"))
+			}
+		})
+	}
+}

@@ -1,0 +1,182 @@
+// What is remembered of a script: the shapes of the calls in which it has been recognised, so that the next call of that shape
+// costs comparisons and no Lua.
+
+package commands
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+)
+
+const (
+	maxWords   = 16 // keys and arguments of a call; the largest single-key script in the wild has 5
+	maxShapes  = 8  // of one script: more than its flags have combinations
+	maxLiteral = 32 // bytes of a flag that is kept; a longer one is looked at anew in every call
+	maxTTL     = 9_999_999_999_999
+)
+
+// callWords are the keys and arguments of one call, made ready to be compared with shapes.
+type callWords struct {
+	keys, n int // KEYS come first
+	value   [maxWords][]byte
+	same    [maxWords]uint8 // the first position that holds the same value
+	known   [maxWords]bool  // the value is one of the script's own texts
+}
+
+// wordKind says how much of a position's value the verdict depends on.
+type wordKind uint8
+
+const (
+	wordOpaque  wordKind = iota // nothing but which other positions are equal, and that the script does not know it
+	wordLiteral                 // the value
+	wordTTL                     // a number of which the expiry is made; the positions that are equal
+)
+
+// shape is a class of calls of one script with one verdict.
+//
+// Invariant: a value is kept only in literal, and that is a text of the script's own or a short flag. Never a token, a key or an expiry
+// that is not written in the script.
+type shape struct {
+	keys, n int
+	same    [maxWords]uint8
+	kind    [maxWords]wordKind
+	literal []string // by position; "" where the kind is another
+
+	why string // refused; else:
+	finding
+}
+
+func (sh *shape) matches(w *callWords) bool {
+	if sh.n != w.n || sh.keys != w.keys || sh.same != w.same {
+		return false
+	}
+	for i := range sh.n {
+		switch sh.kind[i] {
+		case wordOpaque:
+			if w.known[i] {
+				return false
+			}
+		case wordLiteral:
+			if sh.literal[i] != string(w.value[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// shapeList is the part of a knownScript that changes.
+type shapeList struct {
+	// Held while a script is recognised: the other callers of that script want the same verdict, and wait for it.
+	mu     sync.Mutex
+	shapes []*shape // the most recently used first; at most maxShapes
+}
+
+// call says what the script does in this call.
+func (k *knownScript) call(keys, args [][]byte) (Script, error) {
+	switch {
+	case k.why != "":
+		return Script{}, refusal(k.sha, k.why)
+	case len(keys) == 0:
+		return Script{}, refusal(k.sha, "is called without a key")
+	case len(keys)+len(args) > maxWords:
+		return Script{}, refusal(k.sha, fmt.Sprintf("is called with more than %d keys and arguments", maxWords))
+	}
+	var w callWords
+	w.set(keys, args, k.texts)
+
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, sh := range k.shapes {
+		if sh.matches(&w) {
+			copy(k.shapes[1:i+1], k.shapes[:i])
+			k.shapes[0] = sh
+			return sh.script(&w, k.sha)
+		}
+	}
+	return k.learn(w)
+}
+
+// learn takes the words by value so that they stay on the stack in a call that has nothing to learn.
+func (k *knownScript) learn(w callWords) (Script, error) {
+	sh, keep := recognise(k, &w)
+	if keep {
+		if len(k.shapes) < maxShapes {
+			k.shapes = append(k.shapes, nil)
+		}
+		copy(k.shapes[1:], k.shapes)
+		k.shapes[0] = sh
+	}
+	return sh.script(&w, k.sha)
+}
+
+func (w *callWords) set(keys, args [][]byte, texts map[string]struct{}) {
+	w.keys, w.n = len(keys), len(keys)+len(args)
+	copy(w.value[:], keys)
+	copy(w.value[len(keys):], args)
+	for i := range w.n {
+		_, w.known[i] = texts[string(w.value[i])]
+		j := 0
+		for !bytes.Equal(w.value[j], w.value[i]) {
+			j++
+		}
+		w.same[i] = uint8(j)
+	}
+}
+
+// script fills the verdict with the values of a call.
+func (sh *shape) script(w *callWords, sha string) (Script, error) {
+	if sh.why != "" {
+		return Script{}, refusal(sha, sh.why)
+	}
+	s := Script{
+		Op:      sh.op,
+		Key:     w.value[sh.key],
+		Token:   w.value[sh.token],
+		Owned:   sh.owned.reply(w),
+		Missing: sh.missing.reply(w),
+		Other:   sh.other.reply(w),
+	}
+	if sh.op == ScriptExtend {
+		n := sh.ttl.constant
+		if sh.ttl.from >= 0 {
+			var ok bool
+			if n, ok = plainTTL(w.value[sh.ttl.from]); !ok {
+				return Script{}, Error(fmt.Sprintf("ERR redlockd takes an expiry only as a whole number from 1 to %d, and script %s was given %s",
+					int64(maxTTL), sha, oneLine(quoted(string(w.value[sh.ttl.from])))))
+			}
+		}
+		s.TTL, s.Add = milliseconds(n*sh.ttl.factor), sh.ttl.add
+	}
+	return s, nil
+}
+
+// plainTTL reads an expiry as Redis reads an integer: digits, nothing before or after, no leading zero.
+//
+// Whatever else a client sends as an expiry is refused on the spot, owner or not, and never carried out: 0 and less would delete the key,
+// and what Lua makes of " 5e3" depends on how the script converts it, which the probes (whole numbers from 1 to maxTTL) do not
+// say. 13 digits of seconds in milliseconds still are exact in a double; in milliseconds they are 317 years.
+func plainTTL(text []byte) (int64, bool) {
+	if len(text) == 0 || len(text) > 13 || text[0] == '0' {
+		return 0, false
+	}
+	var n int64
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n, true
+}
+
+// milliseconds ends at 292 years instead of overflowing.
+func milliseconds(n int64) time.Duration {
+	if n > math.MaxInt64/int64(time.Millisecond) {
+		return math.MaxInt64
+	}
+	return time.Duration(n) * time.Millisecond
+}

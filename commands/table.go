@@ -1,0 +1,115 @@
+package commands
+
+import (
+	"maps"
+	"slices"
+)
+
+// Verb is what a command wants: of the locks, or of the connection.
+type Verb uint8
+
+const (
+	// Of the locks: each is a round.
+	Take Verb = iota + 1
+	Overwrite
+	Release
+	Extend
+	Get
+	TTL
+	PTTL
+	Delete
+	Exists
+	Expire
+	DBSize
+
+	// Of us and the connection.
+	ScriptAdmin
+	Ping
+	Echo
+	Quit
+	Reset
+	Select
+	Auth
+	Hello
+	Client
+	CommandInfo
+	Config
+	Info
+	Time
+	Role
+)
+
+// Spec is what COMMAND tells about a command.
+type Spec struct {
+	Name  string
+	Arity int // of arguments with the name; negative: at least
+	Flags []string
+	// Keys: the first, the last (negative: from the end) and the step; zero for none.
+	First, Last, Step int
+	Group, Summary    string
+
+	verb  Verb
+	parse func(*Command, *Scripts) error
+}
+
+// Specs of all commands, by name.
+func Specs() []Spec {
+	return slices.SortedFunc(maps.Values(table), func(a, b Spec) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+}
+
+// SpecOf the command of that name in lower case.
+func SpecOf(name string) (Spec, bool) {
+	s, ok := table[name]
+	return s, ok
+}
+
+var table map[string]Spec
+
+var (
+	writes = []string{"write", "denyoom"}
+	erases = []string{"write"}
+	reads  = []string{"readonly", "fast"}
+	talks  = []string{"loading", "stale", "fast"}
+	runs   = []string{"noscript", "movablekeys"}
+	admins = []string{"admin", "noscript", "loading", "stale"}
+)
+
+func init() {
+	table = make(map[string]Spec)
+	for _, s := range []Spec{
+		{"set", -3, writes, 1, 1, 1, "string", "Take a lock (NX), or overwrite a key.", 0, parseSet},
+		{"setnx", 3, writes, 1, 1, 1, "string", "Take a lock for max-ttl.", Take, parseSetNX},
+		{"get", 2, reads, 1, 1, 1, "string", "The value that a majority holds.", Get, parseKey},
+		{"del", -2, erases, 1, -1, 1, "generic", "Delete keys, whoever holds them.", Delete, parseKeys},
+		{"unlink", -2, erases, 1, -1, 1, "generic", "Delete keys, whoever holds them.", Delete, parseKeys},
+		{"exists", -2, reads, 1, -1, 1, "generic", "How many of the keys exist on a majority.", Exists, parseKeys},
+		{"ttl", 2, reads, 1, 1, 1, "generic", "Seconds that a majority still holds the key.", TTL, parseKey},
+		{"pttl", 2, reads, 1, 1, 1, "generic", "Milliseconds that a majority still holds the key.", PTTL, parseKey},
+		{"expire", -3, erases, 1, 1, 1, "generic", "Set a key's expiry in seconds, whoever holds it.", Expire, parseExpireCommand},
+		{"pexpire", -3, erases, 1, 1, 1, "generic", "Set a key's expiry in milliseconds, whoever holds it.", Expire, parseExpireCommand},
+		{"dbsize", 1, reads, 0, 0, 0, "server", "How many keys a majority of the nodes has.", DBSize, nil},
+		{"eval", -3, runs, 0, 0, 0, "scripting", "Release or extend a lock by a script, known by what it does.", 0, parseEval},
+		{"evalsha", -3, runs, 0, 0, 0, "scripting", "Release or extend a lock by a script's SHA1.", 0, parseEval},
+		{"script", -2, runs, 0, 0, 0, "scripting", "LOAD, EXISTS and FLUSH scripts.", ScriptAdmin, nil},
+		{"ping", -1, talks, 0, 0, 0, "connection", "Answer PONG.", Ping, nil},
+		{"echo", 2, talks, 0, 0, 0, "connection", "Answer the message.", Echo, nil},
+		{"quit", -1, talks, 0, 0, 0, "connection", "Close the connection.", Quit, nil},
+		{"reset", 1, talks, 0, 0, 0, "connection", "Reset the connection.", Reset, nil},
+		{"select", 2, talks, 0, 0, 0, "connection", "Choose the database: 0.", Select, nil},
+		{"auth", -2, talks, 0, 0, 0, "connection", "Log in.", Auth, nil},
+		{"hello", -1, talks, 0, 0, 0, "connection", "Choose the protocol: 2 or 3.", Hello, nil},
+		{"client", -2, talks, 0, 0, 0, "connection", "About client connections.", Client, nil},
+		{"command", -1, talks, 0, 0, 0, "server", "About commands.", CommandInfo, nil},
+		{"config", -2, admins, 0, 0, 0, "server", "Read the configuration.", Config, nil},
+		{"info", -1, talks, 0, 0, 0, "server", "About this server and its nodes.", Info, nil},
+		{"time", 1, talks, 0, 0, 0, "server", "The time of this server.", Time, nil},
+		{"role", 1, talks, 0, 0, 0, "server", "The role of this server: master.", Role, nil},
+	} {
+		table[s.Name] = s
+	}
+}

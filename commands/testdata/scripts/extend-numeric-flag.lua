@@ -1,0 +1,1 @@
+local left = 0 if tonumber(ARGV[3]) == 1 then left = redis.call("pttl", KEYS[1]) end if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], tonumber(ARGV[2]) + left) end return 0

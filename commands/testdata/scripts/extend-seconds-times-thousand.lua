@@ -1,0 +1,1 @@
+if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2] * 1000) end return 0

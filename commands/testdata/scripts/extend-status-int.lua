@@ -1,0 +1,1 @@
+if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end redis.call("pexpire", KEYS[1], ARGV[2]) return redis.status_reply("OK")

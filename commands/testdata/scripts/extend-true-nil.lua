@@ -1,0 +1,1 @@
+if redis.call("get", KEYS[1]) == ARGV[1] then redis.call("pexpire", KEYS[1], ARGV[2]) return true end return nil

@@ -1,0 +1,1 @@
+local key, ttl, id = KEYS[1], KEYS[2], KEYS[3] if redis.call("GET", key) == id then redis.call("PEXPIRE", key, ttl) return redis.status_reply("OK") end return 0

@@ -1,0 +1,1 @@
+if redis.call("get",KEYS[1]) == ARGV[1] then local t = tonumber(ARGV[2]) if t > 60000 then t = 60000 end return redis.call("pexpire",KEYS[1],t) else return 0 end

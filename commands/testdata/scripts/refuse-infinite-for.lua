@@ -1,0 +1,1 @@
+for i = 1, 1e308 do end return 0

@@ -1,0 +1,1 @@
+while true do redis.call("get",KEYS[1]) end

@@ -1,0 +1,1 @@
+if redis.call("get","lock") == ARGV[1] then return redis.call("del","lock") else return 0 end

@@ -1,0 +1,1 @@
+if redis.call("get",KEYS[1]) == ARGV[1] then local t = redis.call("pttl",KEYS[1]) redis.call("del",KEYS[1]) return t else return 0 end

@@ -1,0 +1,1 @@
+mine = ARGV[1] if redis.call("get",KEYS[1]) == mine then return redis.call("del",KEYS[1]) end return 0

@@ -1,0 +1,1 @@
+redis.call = function() return 1 end return 1

@@ -1,0 +1,1 @@
+if redis.call("pttl",KEYS[1]) < 5000 and redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) end return 0

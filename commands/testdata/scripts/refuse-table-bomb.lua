@@ -1,0 +1,1 @@
+local t = {} t[67108863] = 1 return 1

@@ -1,0 +1,1 @@
+if tonumber(redis.call("get",KEYS[1])) == tonumber(ARGV[1]) then return redis.call("del",KEYS[1]) end return 0

@@ -1,0 +1,1 @@
+local x = table.concat(KEYS) if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end

@@ -1,0 +1,8 @@
+local count = 0
+for i, key in ipairs(KEYS) do
+  if redis.call("get", key) == ARGV[1] then
+    redis.pcall("del", key)
+    count = count + 1
+  end
+end
+return count

@@ -1,0 +1,1 @@
+local v = redis.call("get", KEYS[1]) if v == ARGV[1] or not v then return redis.call("del", KEYS[1]) end return 0

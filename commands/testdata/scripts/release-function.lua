@@ -1,0 +1,1 @@
+local function free(key, mine) if redis.call("get", key) ~= mine then return 0 end return redis.call("del", key) end return free(KEYS[1], ARGV[1])

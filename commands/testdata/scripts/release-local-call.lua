@@ -1,0 +1,1 @@
+local call = redis.call local key, mine = KEYS[1], ARGV[1] if call("get", key) == mine then return call("del", key) else return 0 end

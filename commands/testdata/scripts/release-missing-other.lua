@@ -1,0 +1,1 @@
+local v = redis.call("get",KEYS[1]); if v == ARGV[1] then return redis.call("del",KEYS[1]) elseif not v then return -1 else return -2 end

@@ -1,0 +1,1 @@
+if not (redis.call("get", KEYS[1]) == ARGV[1]) then return 0 else redis.call("del", KEYS[1]) return 1 end

@@ -1,0 +1,1 @@
+if redis.pcall("get", KEYS[1]) == ARGV[1] then return redis.pcall("del", KEYS[1]) else return 0 end

@@ -1,0 +1,1 @@
+if redis.call("GET", KEYS[1]) == ARGV[1] then redis.call("UNLINK", KEYS[1]) return true end return false
