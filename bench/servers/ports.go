@@ -94,7 +94,11 @@ func ready(p *process, addr string) error {
 			return whyEnded(p, addr)
 		}
 		var pong resp.Reply
-		if pong, last = resp.Do(addr, pingLimit, "PING"); last == nil {
+		pong, last = resp.Do(addr, pingLimit, "PING")
+		if strings.HasPrefix(pong.Text, "NOAUTH") {
+			return nil // a password was asked for: it is up, and INFO needs the password too
+		}
+		if last == nil {
 			if pong.Text != "PONG" {
 				return fmt.Errorf("%s at %s: PING was answered %s: %w", p.name, addr, pong, errPortTaken)
 			}

@@ -1,0 +1,15 @@
+// Package proxy owns the clients' sockets.
+//
+// The way of one request:
+//
+//	guard.go, framing.go  bytes: lets whole, bounded commands through, and nothing else
+//	(redcon)              arguments
+//	session.go            a pipelined batch: starts all its rounds, waits, answers in order
+//	(commands.Parse)      what is wanted
+//	locks.go              the round it becomes, and the reply that a verdict becomes
+//	(quorum)              the verdict
+//	reply.go              bytes again, RESP2 or RESP3
+//
+// And beside it: server.go, which serves and stops; home.go, client.go, config.go and info.go, in
+// which a client feels at home.
+package proxy

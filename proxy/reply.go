@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"strconv"
+
+	"github.com/tidwall/redcon"
+
+	"redlockd/commands"
+)
+
+// reply builds replies in RESP2 or RESP3, whichever the connection speaks.
+type reply struct {
+	out   []byte
+	proto int // 2 or 3
+}
+
+func (r *reply) status(s string) { r.out = redcon.AppendString(r.out, s) }
+func (r *reply) error(s string)  { r.out = redcon.AppendError(r.out, s) }
+func (r *reply) int(n int64)     { r.out = redcon.AppendInt(r.out, n) }
+func (r *reply) bulk(b []byte)   { r.out = redcon.AppendBulk(r.out, b) }
+func (r *reply) text(s string)   { r.out = redcon.AppendBulkString(r.out, s) }
+func (r *reply) array(n int)     { r.out = redcon.AppendArray(r.out, n) }
+
+func (r *reply) null() {
+	if r.proto == 3 {
+		r.out = append(r.out, "_\r\n"...)
+	} else {
+		r.out = redcon.AppendNull(r.out)
+	}
+}
+
+// header begins a map of n pairs, or in RESP2 the flat array of them.
+func (r *reply) header(n int) {
+	if r.proto == 3 {
+		r.prefixed('%', n)
+	} else {
+		r.array(2 * n)
+	}
+}
+
+func (r *reply) set(n int) {
+	if r.proto == 3 {
+		r.prefixed('~', n)
+	} else {
+		r.array(n)
+	}
+}
+
+// verbatim is text for people: INFO, CLIENT LIST.
+func (r *reply) verbatim(s string) {
+	if r.proto != 3 {
+		r.text(s)
+		return
+	}
+	r.prefixed('=', len(s)+len("txt:"))
+	r.out = append(r.out, "txt:"...)
+	r.out = append(r.out, s...)
+	r.out = append(r.out, "\r\n"...)
+}
+
+func (r *reply) prefixed(kind byte, n int) {
+	r.out = append(r.out, kind)
+	r.out = strconv.AppendInt(r.out, int64(n), 10)
+	r.out = append(r.out, "\r\n"...)
+}
+
+// script writes what a script, or a command that answers like one, would have answered.
+func (r *reply) script(s commands.Reply) {
+	switch s.Kind {
+	case commands.ReplyInt:
+		r.int(s.Int)
+	case commands.ReplyStatus:
+		r.status(string(s.Text))
+	case commands.ReplyBulk:
+		r.bulk(s.Text)
+	case commands.ReplyError:
+		r.error(string(s.Text))
+	default:
+		r.null()
+	}
+}

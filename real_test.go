@@ -1,0 +1,615 @@
+package main
+
+// Redlockd as a process, over real redis-server processes, with real clients.
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"redlockd/bench/servers"
+)
+
+// binary is redlockd, built with the race detector.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "redlockd-test")
+	if err == nil {
+		binary, err = servers.BuildRedlockd(dir, "-race")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// fleet is real redis-servers, and redlockd over them.
+type fleet struct {
+	*testing.T
+	nodes []*servers.Redis
+	proxy *servers.Proxy
+}
+
+func real(t *testing.T, n int, flags ...string) fleet {
+	t.Helper()
+	nodes, err := servers.StartFleet(t.TempDir(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes {
+		t.Cleanup(func() { node.Close() })
+	}
+	f := fleet{T: t, nodes: nodes}
+	f.proxy = f.redlockd(flags...)
+	f.waitUp(n)
+	return f
+}
+
+// redlockd starts one more over the same nodes.
+func (f fleet) redlockd(flags ...string) *servers.Proxy {
+	f.Helper()
+	p, err := servers.StartRedlockd(binary, append([]string{"--nodes", servers.Nodes(f.nodes)}, flags...)...)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			f.Error(err)
+		}
+		if strings.Contains(p.Log(), "DATA RACE") || strings.Contains(p.Log(), "panic") {
+			f.Errorf("redlockd said: %s", p.Log())
+		}
+	})
+	return p
+}
+
+func (f fleet) waitUp(n int) {
+	f.Helper()
+	c := f.client(f.proxy.Addr)
+	want := fmt.Sprintf("nodes_up:%d\r", n)
+	f.eventually("INFO says "+want, func() bool {
+		info, _ := redis.String(c.Do("INFO", "redlock"))
+		return strings.Contains(info, want)
+	})
+}
+
+// eventually waits, generously: the machine may be busy with others.
+func (f fleet) eventually(what string, ok func() bool) {
+	f.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * ms) {
+		if ok() {
+			return
+		}
+	}
+	f.Fatalf("never: %s\n%s", what, f.proxyLog())
+}
+
+func (f fleet) proxyLog() string {
+	if f.proxy == nil {
+		return ""
+	}
+	return f.proxy.Log()
+}
+
+func (f fleet) client(address string) redis.Conn {
+	f.Helper()
+	c, err := redis.Dial("tcp", address)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { c.Close() })
+	return c
+}
+
+// holders is how many of the nodes that can be asked hold key with token.
+func (f fleet) holders(key, token string) (n int) {
+	for _, node := range f.nodes {
+		c, err := redis.Dial("tcp", node.Addr, redis.DialReadTimeout(time.Second), redis.DialConnectTimeout(time.Second))
+		if err != nil {
+			continue
+		}
+		if v, err := redis.String(c.Do("GET", key)); err == nil && v == token {
+			n++
+		}
+		c.Close()
+	}
+	return n
+}
+
+func (f fleet) wantHolders(key, token string, n int) {
+	f.Helper()
+	f.eventually(fmt.Sprintf("%d nodes hold %s for %s", n, key, token), func() bool { return f.holders(key, token) == n })
+}
+
+// command runs one of Redis's tools.
+func (f fleet) command(name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+func (f fleet) cli(address string, words ...string) string {
+	f.Helper()
+	host, port, _ := net.SplitHostPort(address)
+	out, err := f.command("redis-cli", append([]string{"-h", host, "-p", port}, words...)...)
+	if err != nil {
+		f.Fatalf("redis-cli %v: %v: %s", words, err, out)
+	}
+	return out
+}
+
+const (
+	compareAndDelete = `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
+	compareAndExpire = `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("pexpire",KEYS[1],ARGV[2]) else return 0 end`
+)
+
+func TestRealRedisCLI(t *testing.T) {
+	f := real(t, 5)
+	do := func(want string, words ...string) {
+		t.Helper()
+		if got := f.cli(f.proxy.Addr, words...); got != want {
+			t.Fatalf("redis-cli %v: %q, want %q", words, got, want)
+		}
+	}
+	do("OK", "SET", "lock", "token", "NX", "PX", "30000")
+	do("", "SET", "lock", "other", "NX", "PX", "30000")
+	f.wantHolders("lock", "token", 5)
+	do("token", "GET", "lock")
+	do("0", "EVAL", compareAndDelete, "1", "lock", "other")
+	do("1", "EVAL", compareAndExpire, "1", "lock", "token", "60000")
+	do("1", "EVAL", compareAndDelete, "1", "lock", "token")
+	f.wantHolders("lock", "token", 0)
+	do("0", "EXISTS", "lock")
+	do("PONG", "PING")
+	do("ERR unknown command 'FOO', with args beginning with: 'bar'", "FOO", "bar")
+	if got := f.cli(f.proxy.Addr, "-3", "HELLO"); !strings.Contains(got, "proto") || !strings.Contains(got, "3") {
+		t.Fatalf("HELLO: %s", got)
+	}
+	if got := f.cli(f.proxy.Addr, "-3", "GET", "nope"); got != "" {
+		t.Fatalf("nil in RESP3: %q", got)
+	}
+	for _, words := range [][]string{{"COMMAND", "DOCS"}, {"COMMAND"}, {"INFO"}, {"CLIENT", "LIST"}, {"CONFIG", "GET", "*"}, {"TIME"}, {"ROLE"}} {
+		if got := f.cli(f.proxy.Addr, words...); got == "" || strings.HasPrefix(got, "ERR") {
+			t.Fatalf("%v: %q", words, got)
+		}
+	}
+}
+
+func TestRealRedisBenchmark(t *testing.T) {
+	f := real(t, 5)
+	host, port, _ := net.SplitHostPort(f.proxy.Addr)
+	for _, args := range [][]string{
+		{"-t", "ping,set,get", "-n", "2000"},
+		{"-n", "2000", "-c", "50", "-r", "1000000", "SET", "lock:__rand_int__", "token", "NX", "PX", "30000"},
+		{"-n", "4000", "-c", "50", "-P", "16", "-r", "1000000", "SET", "lock:__rand_int__", "token", "NX", "PX", "30000"},
+		{"-n", "1000", "-3", "-t", "set"},
+	} {
+		out, err := f.command("redis-benchmark", append([]string{"-h", host, "-p", port, "-q"}, args...)...)
+		if err != nil || strings.Contains(out, "WARNING") || strings.Contains(out, "rror") || !strings.Contains(out, "requests per second") {
+			t.Fatalf("redis-benchmark %v: %v\n%s", args, err, out)
+		}
+	}
+	c := f.client(f.nodes[0].Addr)
+	if n, err := redis.Int(c.Do("DBSIZE")); err != nil || n < 3000 {
+		t.Fatalf("a node has %d locks (%v)", n, err)
+	}
+}
+
+// One, two, three nodes killed; and back again.
+func TestR3RealNodesKilled(t *testing.T) {
+	f := real(t, 5)
+	c := f.client(f.proxy.Addr)
+	for killed := range 3 {
+		key := fmt.Sprintf("lock%d", killed)
+		if r, err := redis.String(c.Do("SET", key, "t", "NX", "PX", 60000)); err != nil || r != "OK" {
+			t.Fatalf("with %d nodes killed: %v %v", killed, r, err)
+		}
+		if r, err := redis.Int(c.Do("EVAL", compareAndDelete, 1, key, "t")); err != nil || r != 1 {
+			t.Fatalf("release with %d nodes killed: %v %v", killed, r, err)
+		}
+		if err := f.nodes[killed].Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := c.Do("SET", "lock3", "t", "NX", "PX", 60000)
+	if err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM 2 yes, 0 no, 3 unknown") && !strings.Contains(err.Error(), "3 unknown") {
+		t.Fatalf("with three nodes killed: %v", err)
+	}
+	for _, node := range f.nodes[:3] {
+		if !strings.Contains(err.Error(), node.Addr) {
+			t.Errorf("%s is not named: %v", node.Addr, err)
+		}
+	}
+	f.wantHolders("lock3", "t", 0)
+	if err := f.nodes[0].Restart(); err != nil {
+		t.Fatal(err)
+	}
+	f.eventually("granted again", func() bool {
+		r, err := redis.String(c.Do("SET", "lock4", "t", "NX", "PX", 60000))
+		return err == nil && r == "OK"
+	})
+}
+
+// A stopped node slows nothing, loses nothing, and what it accepts late is taken back: also
+// when it was stopped for so long that its connection was given up.
+func TestR12RealNodeStopped(t *testing.T) {
+	for _, stopped := range []time.Duration{100 * ms, 3 * time.Second} {
+		t.Run(stopped.String(), func(t *testing.T) {
+			f := real(t, 5, "--node-silence", "1s")
+			c := f.client(f.proxy.Addr)
+			for _, node := range f.nodes[:3] {
+				n := f.client(node.Addr)
+				if _, err := n.Do("SET", "held", "holder", "PX", 600000); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := f.nodes[4].Pause(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 20 {
+				key := fmt.Sprintf("lock%d", i)
+				if r, err := redis.String(c.Do("SET", key, "t", "NX", "PX", 600000)); err != nil || r != "OK" {
+					t.Fatalf("%v %v", r, err)
+				}
+				if r, err := redis.Int(c.Do("EVAL", compareAndDelete, 1, key, "t")); err != nil || r != 1 {
+					t.Fatalf("release: %v %v", r, err)
+				}
+				if r, err := c.Do("SET", "held", "late", "NX", "PX", 600000); err != nil || r != nil {
+					t.Fatalf("held: %v %v", r, err)
+				}
+			}
+			time.Sleep(stopped)
+			if err := f.nodes[4].Resume(); err != nil {
+				t.Fatal(err)
+			}
+			f.waitUp(5)
+			n := f.client(f.nodes[4].Addr)
+			f.eventually("the node is empty", func() bool {
+				size, err := redis.Int(n.Do("DBSIZE"))
+				return err == nil && size == 0
+			})
+			f.wantHolders("held", "holder", 3)
+		})
+	}
+}
+
+// Clients of two redlockd fight for one key while nodes are stopped and killed: never two holders.
+func TestR1RealTwoProxiesOneKey(t *testing.T) {
+	f := real(t, 5)
+	second := f.redlockd()
+	var holders, most, granted atomic.Int64
+	end := time.Now().Add(6 * time.Second)
+	var wait sync.WaitGroup
+	for i := range 12 {
+		address := []string{f.proxy.Addr, second.Addr}[i%2]
+		c := f.client(address)
+		wait.Go(func() {
+			for n := 0; time.Now().Before(end); n++ {
+				token := fmt.Sprintf("%d-%d", i, n)
+				// The ttl is longer than the test: only a release ends a lock.
+				r, err := redis.String(c.Do("SET", "fought", token, "NX", "PX", 600000))
+				if err != nil || r != "OK" {
+					time.Sleep(2 * ms)
+					continue
+				}
+				granted.Add(1)
+				if now := holders.Add(1); now > most.Load() {
+					most.Store(now)
+				}
+				time.Sleep(ms)
+				holders.Add(-1)
+				for {
+					// An error means that it is not known; released it must be.
+					if _, err := redis.Int(c.Do("EVAL", compareAndDelete, 1, "fought", token)); err == nil {
+						break
+					}
+					time.Sleep(20 * ms)
+				}
+			}
+		})
+	}
+	for i := 0; time.Now().Before(end); i++ {
+		node := f.nodes[i%2]
+		node.Pause()
+		time.Sleep(150 * ms)
+		node.Resume()
+		time.Sleep(150 * ms)
+	}
+	wait.Wait()
+	if most.Load() != 1 || granted.Load() < 50 {
+		t.Fatalf("%d holders at once, %d grants", most.Load(), granted.Load())
+	}
+}
+
+func TestR4RealReleaseThroughAnother(t *testing.T) {
+	f := real(t, 3)
+	second := f.redlockd()
+	if r := f.cli(f.proxy.Addr, "SET", "lock", "t", "NX", "EX", "60"); r != "OK" {
+		t.Fatal(r)
+	}
+	if r := f.cli(second.Addr, "EVAL", compareAndDelete, "1", "lock", "t"); r != "1" {
+		t.Fatal(r)
+	}
+	f.wantHolders("lock", "t", 0)
+}
+
+// Scripts by hash, as client libraries send them, also after the nodes have lost ours.
+func TestRealScriptsByHash(t *testing.T) {
+	f := real(t, 3)
+	c := f.client(f.proxy.Addr)
+	script := redis.NewScript(1, compareAndDelete)
+	if _, err := c.Do("EVALSHA", script.Hash(), 1, "lock", "t"); err == nil || err.Error() != "NOSCRIPT No matching script. Please use EVAL." {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := c.Do("SET", "lock", "t", "NX", "PX", 60000); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := redis.Int(script.Do(c, "lock", "t")); err != nil || n != 1 {
+			t.Fatalf("%v %v", n, err)
+		}
+		f.wantHolders("lock", "t", 0)
+		for _, node := range f.nodes {
+			f.cli(node.Addr, "SCRIPT", "FLUSH")
+		}
+	}
+	if got := f.cli(f.proxy.Addr, "SCRIPT", "EXISTS", script.Hash(), "nope"); got != "1\n0" {
+		t.Fatalf("%q", got)
+	}
+	if got := f.cli(f.proxy.Addr, "SCRIPT", "LOAD", compareAndExpire); got != redis.NewScript(1, compareAndExpire).Hash() {
+		t.Fatalf("%q", got)
+	}
+	if _, err := c.Do("EVAL", "return redis.call('hset', KEYS[1], 'a', 'b')", 1, "k"); err == nil || !strings.Contains(err.Error(), "HSET") {
+		t.Fatalf("a script that is no lock's: %v", err)
+	}
+}
+
+// Binary and empty keys and tokens.
+func TestRealBinary(t *testing.T) {
+	f := real(t, 3)
+	c := f.client(f.proxy.Addr)
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	for _, pair := range [][2]string{{string(all), string(all)}, {"k", ""}, {"", "t"}} {
+		if r, err := redis.String(c.Do("SET", pair[0], pair[1], "NX", "PX", 60000)); err != nil || r != "OK" {
+			t.Fatalf("%q: %v %v", pair, r, err)
+		}
+		if r, err := redis.String(c.Do("GET", pair[0])); err != nil || r != pair[1] {
+			t.Fatalf("%q: %q %v", pair, r, err)
+		}
+		if r, err := redis.Int(c.Do("EVAL", compareAndDelete, 1, pair[0], pair[1])); err != nil || r != 1 {
+			t.Fatalf("%q: %v %v", pair, r, err)
+		}
+	}
+}
+
+// It starts and answers while all nodes are down, and picks them up when they come.
+func TestRealStartsWithoutNodes(t *testing.T) {
+	f := real(t, 3)
+	for _, node := range f.nodes {
+		if err := node.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.proxy = f.redlockd()
+	c := f.client(f.proxy.Addr)
+	if r, err := redis.String(c.Do("PING")); err != nil || r != "PONG" {
+		t.Fatal(r, err)
+	}
+	_, err := c.Do("SET", "lock", "t", "NX", "PX", 1000)
+	if err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM 0 yes, 0 no") {
+		t.Fatal(err)
+	}
+	for _, node := range f.nodes {
+		if err := node.Restart(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.waitUp(3)
+	if r, err := redis.String(c.Do("SET", "lock", "t", "NX", "PX", 1000)); err != nil || r != "OK" {
+		t.Fatal(r, err)
+	}
+}
+
+// Nodes with a password and a database, and on a unix socket; the password is nowhere to be seen.
+func TestRealNodeAddresses(t *testing.T) {
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "r.sock")
+	var nodes []*servers.Redis
+	for _, args := range [][]string{{"--requirepass", "s3cret"}, {}, {"--unixsocket", socket}} {
+		r, err := servers.StartRedis(dir, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close() })
+		nodes = append(nodes, r)
+	}
+	f := fleet{T: t, nodes: nodes}
+	p, err := servers.StartRedlockd(binary, "--nodes",
+		"redis://:s3cret@"+nodes[0].Addr+"/3,"+nodes[1].Addr+",unix://"+socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	f.proxy = p
+	f.waitUp(3)
+	if r := f.cli(p.Addr, "SET", "lock", "t", "NX", "PX", "60000"); r != "OK" {
+		t.Fatal(r)
+	}
+	f.wantHolders("lock", "t", 2)
+	if v := f.cli(nodes[0].Addr, "-a", "s3cret", "--no-auth-warning", "-n", "3", "GET", "lock"); v != "t" {
+		t.Fatalf("database 3: %q", v)
+	}
+	if info := f.cli(p.Addr, "INFO"); strings.Contains(info, "s3cret") || strings.Contains(p.Log(), "s3cret") {
+		t.Fatal("the password can be seen")
+	}
+}
+
+// What kills or stalls a bare redcon, from raw sockets, while another client works on.
+func TestRealHostileInput(t *testing.T) {
+	f := real(t, 3)
+	c := f.client(f.proxy.Addr)
+	for _, hostile := range []string{
+		"*1\r\n$9223372036854775807\r\n", "*9223372036854775807\r\n", "*1\r\n$-2\r\n", "*1\r\n$536870913\r\n",
+		strings.Repeat("a ", 40<<10) + "\r\n", strings.Repeat("x", 1<<20), "*3\r\n$3\r\nSET\r\n+OK\r\n", "\"unbalanced\r\n",
+		"*1\r\n*1\r\n", "POST / HTTP/1.1\r\nHost: x\r\n\r\n", "*" + strings.Repeat("1", 1000),
+	} {
+		conn, err := net.Dial("tcp", f.proxy.Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.SetDeadline(time.Now().Add(30 * time.Second))
+		conn.Write([]byte(hostile))
+		answer, _ := io.ReadAll(conn)
+		if !strings.HasPrefix(hostile, "POST") && !strings.HasPrefix(string(answer), "-ERR Protocol error") {
+			t.Errorf("%.40q: %q", hostile, answer)
+		}
+		conn.Close()
+		if r, err := redis.String(c.Do("PING")); err != nil || r != "PONG" {
+			t.Fatalf("another client, after %.40q: %v %v", hostile, r, err)
+		}
+	}
+	half, err := net.Dial("tcp", f.proxy.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer half.Close()
+	for _, b := range []byte("*5\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nt\r\n$2\r\nNX\r\n$2\r\nE") {
+		half.Write([]byte{b})
+	}
+	if r, err := redis.String(c.Do("PING")); err != nil || r != "PONG" {
+		t.Fatal(r, err)
+	}
+}
+
+// SIGTERM: what is in flight is answered, idle clients are closed, exit 0.
+func TestRealSIGTERM(t *testing.T) {
+	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		f := real(t, 3, "--node-timeout", "400ms")
+		idle := f.client(f.proxy.Addr)
+		if _, err := idle.Do("PING"); err != nil {
+			t.Fatal(err)
+		}
+		busy := f.client(f.proxy.Addr)
+		for _, node := range f.nodes {
+			node.Pause()
+		}
+		answered := make(chan error, 1)
+		go func() {
+			_, err := busy.Do("SET", "lock", "t", "NX", "PX", 60000)
+			answered <- err
+		}()
+		time.Sleep(100 * ms)
+		if err := f.proxy.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * ms)
+		for _, node := range f.nodes {
+			node.Resume()
+		}
+		if err := <-answered; err != nil {
+			t.Errorf("%v: in flight: %v", sig, err)
+		}
+		if code, err := f.proxy.Wait(20 * time.Second); err != nil || code != 0 {
+			t.Fatalf("%v: exit %d, %v\n%s", sig, code, err, f.proxy.Log())
+		}
+		if _, err := idle.Do("PING"); err == nil {
+			t.Errorf("%v: an idle client is still answered", sig)
+		}
+	}
+}
+
+// The demo: no nodes given, three lines, and locks that expire.
+func TestRealDemo(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, "--listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 4096)
+	text := ""
+	for strings.Count(text, "\n") < 3 {
+		n, err := out.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(buf[:n])
+	}
+	for _, want := range []string{"demo", "redis-cli -p ", "--nodes "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %q", want, text)
+		}
+	}
+	address := strings.TrimSuffix(strings.Fields(text)[3], ":")
+	f := fleet{T: t}
+	c := f.client(address)
+	f.eventually("granted", func() bool {
+		r, err := redis.String(c.Do("SET", "mylock", "mytoken", "NX", "PX", 100))
+		return err == nil && r == "OK"
+	})
+	f.eventually("expired, and granted again", func() bool {
+		r, err := redis.String(c.Do("SET", "mylock", "other", "NX", "PX", 60000))
+		return err == nil && r == "OK"
+	})
+	if n, err := redis.Int(c.Do("EVAL", compareAndDelete, 1, "mylock", "other")); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRealFlags(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--version"}, 0, "redlockd "},
+		{[]string{"--help"}, 0, "--node-timeout"},
+		{[]string{"--check", "--nodes", "a:1,b:2,c:3"}, 0, "valid"},
+		{[]string{"--check", "--nodes", "a:1,b:2"}, 0, "warning: nodes"},
+		{[]string{"--check", "--node-timeout", "0", "--max-ttl", "x"}, 2, "--max-ttl"},
+		{[]string{"--check", "--node-timeout", "0", "--max-ttl", "x"}, 2, "--node-timeout"},
+		{[]string{"--nonsense"}, 2, "nonsense"},
+	} {
+		cmd := exec.Command(binary, c.args...)
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: exit %d, want %d: %s", c.args, code, c.code, out)
+		}
+	}
+}
+
+// R9: one master with a replica is no redlock; a fleet of one is warned about.
+func TestR9OneNodeIsWarnedAbout(t *testing.T) {
+	out, err := exec.Command(binary, "--check", "--nodes", "a:1").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "warning: nodes") {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
