@@ -45,7 +45,7 @@ func TestDefaults(t *testing.T) {
 	got := load(t, nil, nil)
 	got.Warnings = nil
 	want := Config{
-		NodeTimeout: 50 * time.Millisecond, NodeSilence: time.Second, DialTimeout: time.Second,
+		NodeTimeout: 50 * time.Millisecond, NodeSilence: 5 * time.Second, DialTimeout: time.Second,
 		ReconnectMin: 50 * time.Millisecond, ReconnectMax: 2 * time.Second, PipeQueue: 65536, OwedPerNode: 16384,
 		MaxTTL: 24 * time.Hour, OverTTL: Clamp, PadTTL: true, RoundLimit: 500 * time.Millisecond, SplitRetries: 3,
 		SplitDelay: 20 * time.Millisecond, MaxKey: 4096, MaxToken: 4096, Scripts: 1000, ScriptBytes: 16384,

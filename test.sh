@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Installs what is missing (redis-server and redis-tools) and runs every test.
+#
+#   ./test.sh            formatting, vet, all tests with the race detector, a short fuzz of every target
+set -euo pipefail
+cd "$(dirname "$0")"
+
+say() { printf '\n== %s\n' "$*"; }
+
+install() {
+  if command -v redis-server >/dev/null && command -v redis-cli >/dev/null && command -v redis-benchmark >/dev/null; then
+    return
+  fi
+  say "installing redis-server and redis-tools"
+  local sudo=""
+  [ "$(id -u)" = 0 ] || sudo="sudo"
+  $sudo apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends redis-server redis-tools >/dev/null
+}
+
+if ! command -v go >/dev/null; then
+  echo "test.sh: go is not installed; redlockd needs the version in go.mod" >&2
+  exit 1
+fi
+install
+
+say "formatting, vet, go.mod"
+unformatted=$(gofmt -l $(git ls-files '*.go' 2>/dev/null || find . -name '*.go'))
+if [ -n "$unformatted" ]; then
+  echo "gofmt would change: $unformatted" >&2
+  exit 1
+fi
+go vet ./...
+go mod tidy -diff
+
+say "tests, with the race detector"
+go test -race -timeout 15m ./...
+
+say "fuzz, a few seconds a target"
+go list ./... | while read -r package; do
+  for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
+    go test -run '^$' -fuzz "^$target\$" -fuzztime 5s "$package"
+  done
+done
+
+say "all tests passed"
