@@ -59,9 +59,11 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 	c.note(first)
 	c.forget()
 
-	c.begin(first)
+	// T1, before the first byte is sent to a node (R10).
+	began := c.server.Fleet.Now()
+	c.begin(first, began)
 	for _, cmd := range rest {
-		c.begin(cmd)
+		c.begin(cmd, began)
 	}
 	for i := range c.steps {
 		if t := c.steps[i].ticket; t != nil {
@@ -91,7 +93,7 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 }
 
 // begin parses a command, and starts its round if it is about locks.
-func (c *session) begin(cmd redcon.Command) {
+func (c *session) begin(cmd redcon.Command, now time.Duration) {
 	if c.quit {
 		return
 	}
@@ -100,7 +102,7 @@ func (c *session) begin(cmd redcon.Command) {
 	switch {
 	case s.err != nil:
 	case s.command.Verb <= commands.DBSize:
-		s.ticket, s.err = c.start(&s.command)
+		s.ticket, s.err = c.start(&s.command, now)
 	case s.command.Verb == commands.ScriptAdmin:
 		s.done = c.scriptAdmin(&s.command) // at once: a command behind it may need the script
 	case s.command.Verb == commands.Quit:
@@ -109,7 +111,7 @@ func (c *session) begin(cmd redcon.Command) {
 	c.steps = append(c.steps, s)
 }
 
-func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
+func (c *session) start(cmd *commands.Command, now time.Duration) (*quorum.Ticket, error) {
 	req, clamped, err := c.server.Locks.request(cmd, time.Now())
 	if err != nil {
 		return nil, err
@@ -117,7 +119,7 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 	if clamped {
 		c.server.noteClamped(cmd)
 	}
-	return c.server.Fleet.Start(req), nil
+	return c.server.Fleet.Start(req, now), nil
 }
 
 // finish writes the reply of a step to the batch's.

@@ -62,11 +62,11 @@ func oneLine(errs []error) string {
 // explain says why the round is undecided, to be called only then, with the votes that have come
 // in since as well.
 func (r *Round) explain(names []string) *NoQuorum {
-	e := &NoQuorum{Votes: count(r.answers, r.heard)}
-	for i, a := range r.answers {
+	e := &NoQuorum{Votes: count(r.slots)}
+	for i, a := range r.slots {
 		err := a.Err
 		switch {
-		case !r.heard[i]:
+		case !a.heard:
 			continue
 		case a.Doubt != nil:
 			err = a.Doubt

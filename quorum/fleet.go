@@ -81,35 +81,37 @@ func (f *Fleet) States() []NodeState {
 type Ticket struct {
 	fleet *Fleet
 	run   *run
+	first run // what run points to, until a split vote is tried again
 }
 
 // run is one round on its way. It is a Voter of all nodes.
 type run struct {
 	fleet *Fleet
-	done  chan struct{} // closed when there is a verdict
-	mu    sync.Mutex    // guards round
+	done  sync.WaitGroup // until there is a verdict
+	mu    sync.Mutex     // guards round
 	round Round
 }
 
-// Start carries req to every node and does not wait.
-func (f *Fleet) Start(req *Request) *Ticket {
+// Start carries req to every node and does not wait. now is our clock, read by the caller
+// since the request came in: T1, before the first byte is sent (R10). The rounds of one batch
+// may share it: it makes a round count as longer than it was, never shorter.
+func (f *Fleet) Start(req *Request, now time.Duration) *Ticket {
 	f.encode(req)
-	return &Ticket{fleet: f, run: f.carry(req)}
+	t := &Ticket{fleet: f}
+	t.run = &t.first
+	f.carry(t.run, req, now)
+	return t
 }
 
-func (f *Fleet) carry(req *Request) *run {
-	r := &run{fleet: f, done: make(chan struct{})}
+func (f *Fleet) carry(r *run, req *Request, now time.Duration) {
+	r.fleet = f
+	r.done.Add(1)
+	r.round = NewRound(req, len(f.nodes), now, f.rules.MaxTTL)
 	f.order.Lock()
 	defer f.order.Unlock()
-	// T1, before the first byte is sent (R10): the round counts as longer than it was, never shorter.
-	now := f.clock()
-	r.mu.Lock()
-	r.round = NewRound(req, len(f.nodes), now, f.rules.MaxTTL)
-	r.mu.Unlock()
 	for i, n := range f.nodes {
 		n.Send(req, now, r, i) // R11
 	}
-	return r
 }
 
 // Hear implements Voter.
@@ -121,7 +123,7 @@ func (r *run) Hear(i int, a Answer) {
 	r.mu.Unlock()
 	r.fleet.amend(amends)
 	if decided {
-		close(r.done)
+		r.done.Done()
 	}
 }
 
@@ -137,7 +139,7 @@ func (f *Fleet) amend(list []Amend) {
 }
 
 func (r *run) wait() Ruling {
-	<-r.done
+	r.done.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.round.ruling
@@ -149,7 +151,9 @@ func (t *Ticket) Wait() {
 	for try := 0; t.split(t.run.wait()) && try < t.fleet.rules.SplitRetries; try++ {
 		t.fleet.stats.splits.Add(1)
 		time.Sleep(Jitter(t.fleet.rules.SplitDelay, t.fleet.chance())) // R18
-		t.run = t.fleet.carry(t.run.round.req)
+		again := &run{}
+		t.fleet.carry(again, t.run.round.req, t.fleet.clock())
+		t.run = again
 	}
 }
 
@@ -161,7 +165,7 @@ func (t *Ticket) split(r Ruling) bool {
 	if t.run.round.req.Op != Take || !r.Votes.Split() {
 		return false
 	}
-	who := t.fleet.Start(&Request{Op: Get, Key: t.run.round.req.Key})
+	who := t.fleet.Start(&Request{Op: Get, Key: t.run.round.req.Key}, t.fleet.clock())
 	return who.run.wait().Verdict == Denied // a majority answered, and none holds a majority
 }
 

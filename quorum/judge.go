@@ -49,27 +49,26 @@ type Ruling struct {
 	Number  int64  // counts, remaining milliseconds, or why it was denied (Missing, Other)
 }
 
-// judge makes a ruling of what was heard; heard[i] false means that node i has
-// not been heard yet. The two slices are of one length, the number of configured nodes.
-func judge(req *Request, answers []Answer, heard []bool) Ruling {
+// judge makes a ruling of what was heard. There is a slot for every configured node.
+func judge(req *Request, slots []slot) Ruling {
 	switch req.Op {
 	case Get, Remaining:
-		return judgeValues(req, answers, heard)
+		return judgeValues(req, slots)
 	case Delete, Exists, Expire, Size:
-		return judgeNumbers(req, answers, heard)
+		return judgeNumbers(req, slots)
 	default:
-		return judgeVotes(answers, heard)
+		return judgeVotes(slots)
 	}
 }
 
-func count(answers []Answer, heard []bool) (v Votes) {
-	for i := range answers {
-		switch {
-		case !heard[i]:
+func count(slots []slot) (v Votes) {
+	for i := range slots {
+		switch s := &slots[i]; {
+		case !s.heard:
 			v.Open++
-		case answers[i].Counted() == Yes:
+		case s.Counted() == Yes:
 			v.Yes++
-		case answers[i].Counted() == No:
+		case s.Counted() == No:
 			v.No++
 		default:
 			v.Unknown++
@@ -78,42 +77,47 @@ func count(answers []Answer, heard []bool) (v Votes) {
 	return v
 }
 
-func judgeVotes(answers []Answer, heard []bool) Ruling {
-	votes := count(answers, heard)
+func judgeVotes(slots []slot) Ruling {
+	votes := count(slots)
 	r := Ruling{Verdict: votes.Verdict(), Votes: votes}
 	if r.Verdict == Denied {
-		r.Number = whyDenied(answers, heard)
+		r.Number = whyDenied(slots)
 	}
 	return r
 }
 
 // whyDenied is Other only where a majority holds another token: a minority may
 // be what is left of somebody's undo.
-func whyDenied(answers []Answer, heard []bool) int64 {
+func whyDenied(slots []slot) int64 {
 	others := 0
-	for i, a := range answers {
-		if heard[i] && a.Counted() == No && a.Number == Other {
+	for i := range slots {
+		if s := &slots[i]; s.heard && s.Counted() == No && s.Number == Other {
 			others++
 		}
 	}
-	if others >= Majority(len(answers)) {
+	if others >= Majority(len(slots)) {
 		return Other
 	}
 	return Missing
 }
 
+// holds says that the node was heard, and that its vote for this value counts.
+func (s *slot) holds(value []byte) bool {
+	return s.heard && s.Counted() == Yes && bytes.Equal(s.Value, value)
+}
+
 // judgeValues grants the value that a majority holds. Whoever holds anything else,
 // or nothing, has said no to it.
-func judgeValues(req *Request, answers []Answer, heard []bool) Ruling {
-	votes := count(answers, heard)
+func judgeValues(req *Request, slots []slot) Ruling {
+	votes := count(slots)
 	best, holders := 0, 0
-	for i, a := range answers {
-		if !heard[i] || a.Counted() != Yes {
+	for i := range slots {
+		if !slots[i].holds(slots[i].Value) {
 			continue
 		}
 		same := 0
-		for j, b := range answers {
-			if heard[j] && b.Counted() == Yes && bytes.Equal(a.Value, b.Value) {
+		for j := range slots {
+			if slots[j].holds(slots[i].Value) {
 				same++
 			}
 		}
@@ -125,8 +129,8 @@ func judgeValues(req *Request, answers []Answer, heard []bool) Ruling {
 	votes.Yes = holders
 	r := Ruling{Verdict: votes.Verdict(), Votes: votes}
 	if r.Verdict == Granted {
-		r.Value = answers[best].Value
-		r.Number = heldFor(r.Value, answers, heard)
+		r.Value = slots[best].Value
+		r.Number = heldFor(r.Value, slots)
 	}
 	return r
 }
@@ -134,29 +138,29 @@ func judgeValues(req *Request, answers []Answer, heard []bool) Ruling {
 // heldFor is the time after which fewer than a majority still hold value: the
 // majority-th largest of their remaining times. Nodes not heard yet can only make it
 // longer, so that it is never a promise too long.
-func heldFor(value []byte, answers []Answer, heard []bool) int64 {
+func heldFor(value []byte, slots []slot) int64 {
 	var room [32]int64
 	times := room[:0]
-	for i, a := range answers {
-		if heard[i] && a.Counted() == Yes && bytes.Equal(a.Value, value) {
-			times = append(times, a.Number)
+	for i := range slots {
+		if slots[i].holds(value) {
+			times = append(times, slots[i].Number)
 		}
 	}
-	return nthLargest(times, Majority(len(answers)))
+	return nthLargest(times, Majority(len(slots)))
 }
 
 // judgeNumbers rules that the number is the one that a majority reached: the
 // majority-th largest. It stands once what is unknown could not change it.
-func judgeNumbers(req *Request, answers []Answer, heard []bool) Ruling {
+func judgeNumbers(req *Request, slots []slot) Ruling {
 	var room [32]int64
 	numbers := room[:0]
-	votes := count(answers, heard)
-	for i, a := range answers {
-		if heard[i] && a.Counted() != Unknown {
-			numbers = append(numbers, a.Number)
+	votes := count(slots)
+	for i := range slots {
+		if s := &slots[i]; s.heard && s.Counted() != Unknown {
+			numbers = append(numbers, s.Number)
 		}
 	}
-	majority := Majority(len(answers))
+	majority := Majority(len(slots))
 	r := Ruling{Votes: votes}
 	if votes.Yes+votes.No+votes.Open < majority {
 		r.Verdict = Undecided

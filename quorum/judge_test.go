@@ -29,6 +29,14 @@ func counts(n int64) Answer {
 	return Answer{Vote: Yes, Number: n}
 }
 
+func heardAll(answers ...Answer) []slot {
+	slots := make([]slot, len(answers))
+	for i, a := range answers {
+		slots[i] = slot{Answer: a, heard: true}
+	}
+	return slots
+}
+
 var alphabets = []alphabet{
 	{"take", &Request{Op: Take}, []Answer{yes, no, unknown}},
 	{"get", &Request{Op: Get}, []Answer{holds("a", 0), holds("b", 0), no, unknown}},
@@ -50,7 +58,7 @@ func TestR14EveryOrderOfEveryVote(t *testing.T) {
 // said, is all that judge sees, so that orders that lead to the same state need one visit.
 func everyOrder(t *testing.T, a alphabet, n int) {
 	finals := map[string]map[string]bool{} // state -> the outcomes it can still come to
-	answers, heard := make([]Answer, n), make([]bool, n)
+	slots := make([]slot, n)
 	choice := make([]int, n) // -1: not heard
 	for i := range choice {
 		choice[i] = -1
@@ -67,14 +75,14 @@ func everyOrder(t *testing.T, a alphabet, n int) {
 				continue
 			}
 			for k, said := range a.said {
-				choice[i], answers[i], heard[i] = k, said, true
+				choice[i], slots[i] = k, slot{Answer: said, heard: true}
 				for o := range outcomes() {
 					reach[o] = true
 				}
-				choice[i], answers[i], heard[i] = -1, Answer{}, false
+				choice[i], slots[i] = -1, slot{}
 			}
 		}
-		now := judge(a.req, answers, heard)
+		now := judge(a.req, slots)
 		if len(reach) == 0 {
 			if now.Verdict == Open {
 				t.Fatalf("all heard and still open: %v", state)
@@ -159,8 +167,7 @@ func oracleVotes(yes, unknowns, majority int, granted Ruling) string {
 func TestR13DoubtedVoteIsUnknown(t *testing.T) {
 	doubted := yes
 	doubted.Doubt = fmt.Errorf("restarted")
-	answers := []Answer{yes, doubted, no}
-	r := judge(&Request{Op: Take}, answers, []bool{true, true, true})
+	r := judge(&Request{Op: Take}, heardAll(yes, doubted, no))
 	if r.Verdict != Undecided || r.Votes != (Votes{Yes: 1, No: 1, Unknown: 1}) {
 		t.Fatalf("%+v", r)
 	}
@@ -168,14 +175,13 @@ func TestR13DoubtedVoteIsUnknown(t *testing.T) {
 
 // The remaining time is what a majority still holds, never what the longest does.
 func TestR16RemainingIsTheMajorityThLargest(t *testing.T) {
-	answers := []Answer{holds("a", 900), holds("a", 100), holds("b", 5000), holds("a", 500), no}
-	all := []bool{true, true, true, true, true}
-	r := judge(&Request{Op: Remaining}, answers, all)
+	slots := heardAll(holds("a", 900), holds("a", 100), holds("b", 5000), holds("a", 500), no)
+	r := judge(&Request{Op: Remaining}, slots)
 	if r.Verdict != Granted || string(r.Value) != "a" || r.Number != 100 {
 		t.Fatalf("%+v", r)
 	}
-	answers[2] = holds("a", 5000)
-	if r = judge(&Request{Op: Remaining}, answers, all); r.Number != 500 {
+	slots[2].Answer = holds("a", 5000)
+	if r = judge(&Request{Op: Remaining}, slots); r.Number != 500 {
 		t.Fatalf("third largest of 900, 100, 5000, 500: %+v", r)
 	}
 }
@@ -191,7 +197,7 @@ func TestWhyDenied(t *testing.T) {
 		{[]Answer{other, missing, missing}, Missing},
 		{[]Answer{missing, missing, missing}, Missing},
 	} {
-		if r := judge(&Request{Op: Release}, c.answers, []bool{true, true, true}); r.Verdict != Denied || r.Number != c.want {
+		if r := judge(&Request{Op: Release}, heardAll(c.answers...)); r.Verdict != Denied || r.Number != c.want {
 			t.Errorf("%v: %+v", c.answers, r)
 		}
 	}

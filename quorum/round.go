@@ -6,17 +6,22 @@ import "time"
 // the verdict is, and what must still be put right on which node. It is pure; Fleet keeps
 // one goroutine at a time in it.
 type Round struct {
-	req     *Request
-	began   time.Duration // T1: our clock before the first byte was sent (R10)
-	maxTTL  time.Duration
-	answers []Answer
-	heard   []bool
-	amended []bool // a TakeBack or a repeated Release was asked for on this node
+	req    *Request
+	began  time.Duration // T1: our clock before the first byte was sent (R10)
+	maxTTL time.Duration
+	slots  []slot // by node
 
 	// ruling stands once its verdict is not Open: later answers do not change it.
 	ruling Ruling
 	// unwanted: what the nodes accepted is to be taken back.
 	unwanted bool
+}
+
+// slot is what a round knows of one node.
+type slot struct {
+	Answer
+	heard   bool
+	amended bool // a TakeBack or a repeated Release was asked for
 }
 
 // Amend is something that a node still has to be told, after the round or beside it.
@@ -30,23 +35,20 @@ type Amend struct {
 // NewRound begins a round over n nodes at began, our clock before the first byte
 // is sent. No lock lives longer than maxTTL.
 func NewRound(req *Request, n int, began, maxTTL time.Duration) Round {
-	flags := make([]bool, 2*n)
-	return Round{
-		req: req, began: began, maxTTL: maxTTL,
-		answers: make([]Answer, n), heard: flags[:n:n], amended: flags[n:],
-	}
+	return Round{req: req, began: began, maxTTL: maxTTL, slots: make([]slot, n)}
 }
 
 // Hear takes the answer of a node, and says what must be put right as a consequence.
 // A node may be heard twice, the second time with an answer that came late
 // or can no longer come; after the verdict that changes nothing but the undo.
 func (r *Round) Hear(node int, a Answer) []Amend {
-	if r.heard[node] && r.answers[node].Trace != Awaited {
+	s := &r.slots[node]
+	if s.heard && s.Trace != Awaited {
 		return nil // a time-out that was overtaken by the answer itself
 	}
-	r.heard[node], r.answers[node] = true, a
+	s.heard, s.Answer = true, a
 	if r.ruling.Verdict == Open {
-		r.ruling = judge(r.req, r.answers, r.heard)
+		r.ruling = judge(r.req, r.slots)
 		if r.ruling.Verdict == Denied || r.ruling.Verdict == Undecided {
 			r.unwanted = true // R17
 		}
@@ -81,13 +83,14 @@ func (r *Round) amends(now time.Duration) []Amend {
 		return nil
 	}
 	var list []Amend
-	for i := range r.answers {
-		if !r.heard[i] || r.amended[i] {
+	for i := range r.slots {
+		s := &r.slots[i]
+		if !s.heard || s.amended {
 			continue
 		}
 		amend, due := r.amend(i)
 		if due && now < amend.Until {
-			r.amended[i] = true
+			s.amended = true
 			list = append(list, amend)
 		}
 	}
@@ -121,7 +124,7 @@ func (r *Round) amend(node int) (Amend, bool) {
 // And nothing is taken back once the attempt's own life is over: by then the same
 // token may be the next holder's.
 func (r *Round) takeBack(node int) (Amend, bool) {
-	a := r.answers[node]
+	a := r.slots[node].Answer
 	lost := a.Vote == Unknown && a.Trace == Lost
 	if a.Vote != Yes && !lost { // a yes that does not count has set the key all the same
 		return Amend{}, false
@@ -136,7 +139,7 @@ func (r *Round) takeBack(node int) (Amend, bool) {
 // repeatRelease tells a release again to a node that may not have got it (R19), until
 // the lock has expired by itself: when that is was said by the nodes that released it.
 func (r *Round) repeatRelease(node int) (Amend, bool) {
-	a := r.answers[node]
+	a := r.slots[node].Answer
 	if a.Vote != Unknown || a.Trace == Awaited || r.ruling.Verdict == Denied {
 		return Amend{}, false
 	}
@@ -146,9 +149,9 @@ func (r *Round) repeatRelease(node int) (Amend, bool) {
 func (r *Round) lockEnds() time.Duration {
 	bound := Pad(r.maxTTL)
 	longest := int64(-1)
-	for i, a := range r.answers {
-		if r.heard[i] && a.Vote == Yes {
-			longest = max(longest, a.Number)
+	for i := range r.slots {
+		if s := &r.slots[i]; s.heard && s.Vote == Yes {
+			longest = max(longest, s.Number)
 		}
 	}
 	if longest < 0 || longest > bound.Milliseconds() {
