@@ -1,0 +1,137 @@
+package proxy
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"redlockd/commands"
+	"redlockd/quorum"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden conversations")
+
+// always is a node that always says the same.
+type always struct{ answer quorum.Answer }
+
+func (a always) Name() string                                                   { return "node" }
+func (a always) State() quorum.NodeState                                        { return quorum.NodeState{Name: "node", Health: quorum.Up} }
+func (a always) Owe(*quorum.Request, time.Duration)                             {}
+func (a always) Send(_ *quorum.Request, _ time.Duration, v quorum.Voter, i int) { v.Hear(i, a.answer) }
+
+func newTestServer(nodes ...quorum.Node) *Server {
+	rules := quorum.Rules{MaxTTL: time.Hour, RoundLimit: time.Second}
+	started := time.Now()
+	clock := func() time.Duration { return time.Since(started) }
+	return New(Options{
+		Fleet:   quorum.NewFleet(nodes, rules, clock, func() float64 { return 0 }, nil),
+		Scripts: commands.NewScripts(10, 1000),
+		Locks:   LockRules{MaxTTL: time.Hour, PadTTL: true, MaxKey: 20, MaxToken: 20},
+		Version: "test",
+		Log:     slog.New(slog.DiscardHandler),
+	})
+}
+
+// conversation sends each line as an inline command and returns the raw replies, with \r\n shown.
+func conversation(t *testing.T, s *Server, lines []string) string {
+	var b strings.Builder
+	synctest.Test(t, func(t *testing.T) {
+		ln := &oneConn{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
+		near, far := net.Pipe()
+		ln.conns <- far
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(ln) }()
+		for _, line := range lines {
+			fmt.Fprintf(&b, "> %s\n", line)
+			if strings.HasPrefix(line, "#") || line == "" {
+				continue
+			}
+			go near.Write([]byte(line + "\r\n"))
+			synctest.Wait()
+			near.SetReadDeadline(time.Now().Add(time.Second))
+			reply, _ := readAvailable(near)
+			for part := range strings.Lines(reply) {
+				fmt.Fprintf(&b, "< %s\n", strings.TrimSuffix(part, "\r\n"))
+			}
+		}
+		near.Close()
+		synctest.Wait()
+		for _, g := range s.guards {
+			g.stop()
+		}
+		<-served
+	})
+	return b.String()
+}
+
+// readAvailable reads until nothing more comes.
+func readAvailable(c net.Conn) (string, error) {
+	var all strings.Builder
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := c.Read(buf)
+		all.Write(buf[:n])
+		if err != nil {
+			return all.String(), err
+		}
+	}
+}
+
+type oneConn struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l *oneConn) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (l *oneConn) Close() error   { close(l.closed); return nil }
+func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestConversations replays the files in testdata/conversations: lines that begin with ">" are sent, those
+// with "<" are what must come back. -update rewrites them.
+func TestConversations(t *testing.T) {
+	yes := always{quorum.Answer{Vote: quorum.Yes, Number: 1, Value: []byte("v")}}
+	no := always{quorum.Answer{Vote: quorum.No}}
+	down := always{quorum.Answer{Err: io.ErrUnexpectedEOF}}
+	for name, nodes := range map[string][]quorum.Node{
+		"home": {yes, yes, yes}, "resp3": {yes, yes, yes}, "errors": {yes, yes, yes},
+		"granted": {yes, yes, yes}, "denied": {no, no, no}, "undecided": {down, down, yes},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := "testdata/conversations/" + name + ".txt"
+			golden, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			for line := range strings.Lines(string(golden)) {
+				if sent, ok := strings.CutPrefix(line, "> "); ok {
+					lines = append(lines, strings.TrimSuffix(sent, "\n"))
+				}
+			}
+			got := conversation(t, newTestServer(nodes...), lines)
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != string(golden) {
+				t.Errorf("got\n%s\nwant\n%s", got, golden)
+			}
+		})
+	}
+}

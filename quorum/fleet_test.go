@@ -1,0 +1,148 @@
+package quorum
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// scripted is a node that says what it is told to, at once.
+type scripted struct {
+	name string
+	say  func(*Request) Answer
+
+	mu   sync.Mutex
+	sent []*Request
+	owed []*Request
+}
+
+func (s *scripted) Name() string     { return s.name }
+func (s *scripted) State() NodeState { return NodeState{Name: s.name} }
+
+func (s *scripted) Send(req *Request, now time.Duration, voter Voter, i int) {
+	s.mu.Lock()
+	s.sent = append(s.sent, req)
+	s.mu.Unlock()
+	a := s.say(req)
+	a.At = now
+	voter.Hear(i, a)
+}
+
+func (s *scripted) Owe(req *Request, _ time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owed = append(s.owed, req)
+}
+
+// scriptedFleet of nodes that each always give the same answer to a take.
+func scriptedFleet(rules Rules, clock func() time.Duration, answers ...Answer) (*Fleet, []*scripted) {
+	var nodes []Node
+	var all []*scripted
+	for i, a := range answers {
+		s := &scripted{name: fmt.Sprintf("n%d", i), say: func(*Request) Answer { return a }}
+		nodes, all = append(nodes, s), append(all, s)
+	}
+	return NewFleet(nodes, rules, clock, func() float64 { return 0 }, nil), all
+}
+
+var someRules = Rules{MaxTTL: time.Hour, RoundLimit: 500 * ms, SplitRetries: 2, SplitDelay: 2 * ms}
+
+func aTake() *Request {
+	return &Request{Op: Take, Key: []byte("k"), Token: []byte("t"), TTL: time.Second, Life: Pad(time.Second)}
+}
+
+// T1 is the caller's reading from before the round, T2 the one just before the reply: what
+// goes by in between, wherever, counts.
+func TestR10ClockIsReadBeforeTheFirstByte(t *testing.T) {
+	now := 100 * ms
+	f, nodes := scriptedFleet(someRules, func() time.Duration { return now }, yes, yes, yes)
+	t1 := f.Now()
+	now += 499 * ms
+	ticket := f.Start(aTake(), t1)
+	ticket.Wait()
+	if r, err := ticket.Confirm(f.Now()); r.Verdict != Granted || err != nil {
+		t.Fatalf("%v %v", r.Verdict, err)
+	}
+	now += 1 * ms
+	r, err := ticket.Confirm(f.Now())
+	if r.Verdict != Undecided || err == nil || !err.Late || err.Spent != 500*ms {
+		t.Fatalf("%v %v", r.Verdict, err)
+	}
+	for _, n := range nodes {
+		if len(n.owed) != 1 || n.owed[0].Op != TakeBack {
+			t.Fatalf("%s is owed %v", n.name, n.owed)
+		}
+	}
+}
+
+// Every node gets the rounds in the same order, however many ask at once.
+func TestAllNodesGetTheRoundsInTheSameOrder(t *testing.T) {
+	f, nodes := scriptedFleet(someRules, func() time.Duration { return 0 }, yes, yes, yes)
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 100 {
+				ticket := f.Start(aTake(), 0)
+				ticket.Wait()
+				ticket.Confirm(0)
+			}
+		})
+	}
+	wait.Wait()
+	if len(nodes[0].sent) != 800 {
+		t.Fatalf("%d rounds", len(nodes[0].sent))
+	}
+	for _, n := range nodes[1:] {
+		if !slices.Equal(n.sent, nodes[0].sent) {
+			t.Fatalf("%s had another order than %s", n.name, nodes[0].name)
+		}
+	}
+	if s := f.Stats(); s.Granted != 800 {
+		t.Fatalf("%+v", s)
+	}
+}
+
+// A split vote is undone before the question who has the lock, and before the next try.
+func TestR18SplitIsUndoneThenRetried(t *testing.T) {
+	f, nodes := scriptedFleet(someRules, func() time.Duration { return 0 }, yes, yes, no, no, Answer{})
+	ticket := f.Start(aTake(), 0)
+	ticket.Wait()
+	if r, _ := ticket.Confirm(0); r.Verdict != Undecided {
+		t.Fatal(r.Verdict)
+	}
+	var ops []Op
+	for _, r := range nodes[0].sent {
+		ops = append(ops, r.Op)
+	}
+	// The scripted nodes answer yes to GET with an empty value: two of five, so that nobody has a majority.
+	if want := []Op{Take, Get}; !slices.Equal(ops[:2], want) {
+		t.Fatal(ops)
+	}
+	if len(nodes[0].owed) == 0 || len(nodes[2].owed) != 0 {
+		t.Fatalf("owed: %d and %d", len(nodes[0].owed), len(nodes[2].owed))
+	}
+}
+
+// A client that is gone before the verdict: what is granted later is given back.
+func TestGiveBackBeforeTheVerdict(t *testing.T) {
+	f, nodes := scriptedFleet(someRules, func() time.Duration { return 0 }, yes, yes, yes)
+	var hold []func()
+	for _, n := range nodes {
+		n.say = func(*Request) Answer { return Answer{Trace: Awaited} }
+	}
+	ticket := f.Start(aTake(), 0)
+	ticket.GiveBack()
+	for i := range nodes {
+		hold = append(hold, func() { ticket.run.Hear(i, yes) })
+	}
+	for _, late := range hold {
+		late()
+	}
+	for _, n := range nodes {
+		if len(n.owed) != 1 {
+			t.Fatalf("%s is owed %d", n.name, len(n.owed))
+		}
+	}
+}
