@@ -189,7 +189,7 @@ func options(config conf.Config, pipes []*backend.Pipe, clock clock, log *slog.L
 	}
 	rules := quorum.Rules{
 		MaxTTL: config.MaxTTL, RoundLimit: config.RoundLimit,
-		SplitRetries: config.SplitRetries, SplitDelay: config.SplitDelay,
+		SplitRetries: config.SplitRetries, SplitDelay: config.SplitDelay, InFlight: config.RoundsInFlight,
 	}
 	return proxy.Options{
 		Fleet:   quorum.NewFleet(nodes, rules, clock, rand.Float64, backend.Encode),

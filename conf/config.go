@@ -29,16 +29,17 @@ type Config struct {
 
 	// locks
 
-	MaxTTL       time.Duration
-	OverTTL      OverTTL
-	PadTTL       bool
-	RoundLimit   time.Duration
-	SplitRetries int
-	SplitDelay   time.Duration
-	MaxKey       int // bytes
-	MaxToken     int // bytes
-	Scripts      int
-	ScriptBytes  int
+	MaxTTL         time.Duration
+	OverTTL        OverTTL
+	PadTTL         bool
+	RoundLimit     time.Duration
+	RoundsInFlight int
+	SplitRetries   int
+	SplitDelay     time.Duration
+	MaxKey         int // bytes
+	MaxToken       int // bytes
+	Scripts        int
+	ScriptBytes    int
 
 	// clients
 

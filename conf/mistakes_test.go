@@ -91,7 +91,7 @@ var limits = map[string][2]string{
 	"node-timeout": {"1ms", "10s"}, "node-silence": {"10ms", "1m"}, "dial-timeout": {"10ms", "1m"},
 	"reconnect-min": {"1ms", "1m"}, "reconnect-max": {"1ms", "10m"},
 	"pipe-queue": {"1", "1048576"}, "owed-per-node": {"1", "1048576"},
-	"max-ttl": {"1s", "8760h"}, "round-limit": {"10ms", "1m"}, "split-retries": {"0", "10"}, "split-delay": {"1ms", "1s"},
+	"max-ttl": {"1s", "8760h"}, "round-limit": {"10ms", "1m"}, "rounds-in-flight": {"1", "1048576"}, "split-retries": {"0", "10"}, "split-delay": {"1ms", "1s"},
 	"max-key": {"1", "16MiB"}, "max-token": {"1", "16MiB"}, "scripts": {"1", "1000000"}, "script-bytes": {"64", "1MiB"},
 	"max-clients": {"1", "1000000"}, "idle-timeout": {"0s", "8760h"},
 	"command-timeout": {"10ms", "10m"}, "write-timeout": {"10ms", "10m"}, "max-args": {"16", "1048576"},

@@ -59,23 +59,28 @@ func oneLine(errs []error) string {
 	return strings.Join(words, "; ")
 }
 
-// explain says why the round is undecided, to be called only then, with the votes that have come
-// in since as well.
+// explain says why the round is undecided, to be called only then. A node whose answer came too late for
+// the verdict stays unknown; one that was not waited for and has answered since is counted.
 func (r *Round) explain(names []string) *NoQuorum {
-	e := &NoQuorum{Votes: count(r.slots)}
-	for i, a := range r.slots {
-		err := a.Err
-		switch {
-		case !a.heard:
-			continue
-		case a.Doubt != nil:
-			err = a.Doubt
-		case a.Vote != Unknown:
-			continue
+	e := &NoQuorum{}
+	for i, s := range r.slots {
+		err := s.Doubt
+		if err == nil {
+			err = s.Err
 		}
-		if err != nil {
+		switch {
+		case err != nil:
+			e.Votes.Unknown++
 			e.Nodes = multierror.Append(e.Nodes, &NodeError{names[i], err})
 			e.Nodes.ErrorFormat = oneLine
+		case !s.heard:
+			e.Votes.Open++
+		case s.Vote == Yes:
+			e.Votes.Yes++
+		case s.Vote == No:
+			e.Votes.No++
+		default:
+			e.Votes.Unknown++
 		}
 	}
 	return e

@@ -14,6 +14,9 @@ type Rules struct {
 	// to all of SplitDelay (R18).
 	SplitRetries int
 	SplitDelay   time.Duration
+	// InFlight is how many rounds may be without a verdict at a time. More of them wait before they are
+	// sent, where waiting costs them nothing: under overload nodes would answer all of them too late.
+	InFlight int
 }
 
 // Fleet is all configured nodes.
@@ -28,6 +31,9 @@ type Fleet struct {
 	chance func() float64
 	// encode fills in Request.Wire; may be nil.
 	encode func(*Request)
+
+	// flying has an element for every round without a verdict.
+	flying chan struct{}
 
 	// order makes all pipes get the rounds in the same order, so that two clients of
 	// this proxy can never split a vote between them.
@@ -53,7 +59,10 @@ func NewFleet(nodes []Node, rules Rules, clock func() time.Duration, chance func
 	if encode == nil {
 		encode = func(*Request) {}
 	}
-	return &Fleet{nodes: nodes, names: names, rules: rules, clock: clock, chance: chance, encode: encode}
+	return &Fleet{
+		nodes: nodes, names: names, rules: rules, clock: clock, chance: chance, encode: encode,
+		flying: make(chan struct{}, max(1, rules.InFlight)),
+	}
 }
 
 // Now is our clock.
@@ -92,9 +101,10 @@ type run struct {
 	round Round
 }
 
-// Start carries req to every node and does not wait. now is our clock, read by the caller
-// since the request came in: T1, before the first byte is sent (R10). The rounds of one batch
-// may share it: it makes a round count as longer than it was, never shorter.
+// Start carries req to every node and does not wait for their answers, but for room if there are too many
+// rounds in flight. now is our clock, read by the caller since the request came in: T1, before the
+// first byte is sent (R10). The rounds of one batch may share it: it makes a round count as longer
+// than it was, never shorter.
 func (f *Fleet) Start(req *Request, now time.Duration) *Ticket {
 	f.encode(req)
 	t := &Ticket{fleet: f}
@@ -104,6 +114,12 @@ func (f *Fleet) Start(req *Request, now time.Duration) *Ticket {
 }
 
 func (f *Fleet) carry(r *run, req *Request, now time.Duration) {
+	select {
+	case f.flying <- struct{}{}:
+	default:
+		f.flying <- struct{}{} // room is made by verdicts, which come within the node timeout
+		now = f.clock()
+	}
 	r.fleet = f
 	r.done.Add(1)
 	r.round = NewRound(req, len(f.nodes), now, f.rules.MaxTTL)
@@ -123,6 +139,7 @@ func (r *run) Hear(i int, a Answer) {
 	r.mu.Unlock()
 	r.fleet.amend(amends)
 	if decided {
+		<-r.fleet.flying
 		r.done.Done()
 	}
 }

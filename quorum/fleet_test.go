@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -12,6 +14,7 @@ import (
 type scripted struct {
 	name string
 	say  func(*Request) Answer
+	hold chan Voter // not nil: says nothing, but who wants to know
 
 	mu   sync.Mutex
 	sent []*Request
@@ -25,6 +28,10 @@ func (s *scripted) Send(req *Request, now time.Duration, voter Voter, i int) {
 	s.mu.Lock()
 	s.sent = append(s.sent, req)
 	s.mu.Unlock()
+	if s.hold != nil {
+		s.hold <- voter
+		return
+	}
 	a := s.say(req)
 	a.At = now
 	voter.Hear(i, a)
@@ -47,7 +54,7 @@ func scriptedFleet(rules Rules, clock func() time.Duration, answers ...Answer) (
 	return NewFleet(nodes, rules, clock, func() float64 { return 0 }, nil), all
 }
 
-var someRules = Rules{MaxTTL: time.Hour, RoundLimit: 500 * ms, SplitRetries: 2, SplitDelay: 2 * ms}
+var someRules = Rules{MaxTTL: time.Hour, RoundLimit: 500 * ms, SplitRetries: 2, SplitDelay: 2 * ms, InFlight: 100}
 
 func aTake() *Request {
 	return &Request{Op: Take, Key: []byte("k"), Token: []byte("t"), TTL: time.Second, Life: Pad(time.Second)}
@@ -145,4 +152,40 @@ func TestGiveBackBeforeTheVerdict(t *testing.T) {
 			t.Fatalf("%s is owed %d", n.name, len(n.owed))
 		}
 	}
+}
+
+// More rounds than may be in flight wait, and are counted from when they were sent.
+func TestRoundsInFlightAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		started := time.Now()
+		rules := someRules
+		rules.InFlight = 2
+		f, nodes := scriptedFleet(rules, func() time.Duration { return time.Since(started) }, yes)
+		voters := make(chan Voter, 10)
+		nodes[0].hold = voters
+		var granted atomic.Int64
+		for range 5 {
+			go func() {
+				ticket := f.Start(aTake(), 0)
+				ticket.Wait()
+				if r, err := ticket.Confirm(f.Now()); r.Verdict == Granted {
+					granted.Add(1)
+				} else {
+					t.Error(err)
+				}
+			}()
+		}
+		for n := range 5 {
+			synctest.Wait()
+			if len(voters) != min(2, 5-n) {
+				t.Fatalf("%d rounds in flight", len(voters))
+			}
+			time.Sleep(100 * ms) // the last is heard when the round limit has passed since the first began
+			(<-voters).Hear(0, yes)
+		}
+		synctest.Wait()
+		if granted.Load() != 5 {
+			t.Fatalf("%d granted", granted.Load())
+		}
+	})
 }

@@ -46,6 +46,9 @@ func (r *Round) Hear(node int, a Answer) []Amend {
 	if s.heard && s.Trace != Awaited {
 		return nil // a time-out that was overtaken by the answer itself
 	}
+	if s.heard && a.Err == nil {
+		a.Err = s.Err // why it came too late for the verdict
+	}
 	s.heard, s.Answer = true, a
 	if r.ruling.Verdict == Open {
 		r.ruling = judge(r.req, r.slots)

@@ -49,7 +49,7 @@ type Answer struct {
 	// it: a node that may have forgotten something, or whose clock has jumped.
 	// The verdict sees Unknown; the undo still sees the Yes, because the key is set.
 	Doubt error
-	// Err is why the vote is Unknown.
+	// Err is why the vote is Unknown, or was when the verdict was given.
 	Err error
 
 	// Value is what the key holds (Get, Remaining).
