@@ -158,8 +158,10 @@ func open(config conf.Config, dial dial, clock clock, log *slog.Logger) []*backe
 		pipes[i] = backend.Open(backend.Options{
 			Network: n.Network, Address: n.Address,
 			Username: n.Username, Password: n.Password, DB: n.DB,
-			Name:         n.String(),
-			Patience:     quorum.Patience{Timeout: config.NodeTimeout, Silence: config.NodeSilence},
+			Name: n.String(),
+			Patience: quorum.Patience{
+				Timeout: config.NodeTimeout, Limit: config.RoundLimit, Silence: config.NodeSilence,
+			},
 			DialTimeout:  config.DialTimeout,
 			ReconnectMin: config.ReconnectMin,
 			ReconnectMax: config.ReconnectMax,

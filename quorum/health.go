@@ -20,8 +20,15 @@ func (h Health) String() string { return [...]string{"down", "silent", "up"}[h] 
 
 // Patience is how long a node is waited for.
 type Patience struct {
-	Timeout time.Duration // for one answer (R12)
+	Timeout time.Duration // for one answer (R12), without a word from the node
+	Limit   time.Duration // for one answer, from a node that keeps answering others; the round limit
 	Silence time.Duration // without a word, before the connection is given up
+}
+
+// Due is when a request that was sent at sent is given up, if the node was last heard at heard. A node
+// that has many to answer and does so, one after the other, is not hung: this answer will come.
+func (p Patience) Due(sent, heard time.Duration) time.Duration {
+	return min(max(sent, heard)+p.Timeout, sent+max(p.Timeout, p.Limit))
 }
 
 // quiet is after how many timeouts without a word a node is not asked any more. More than one: a

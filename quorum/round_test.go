@@ -247,3 +247,17 @@ func TestExcuse(t *testing.T) {
 		}
 	}
 }
+
+// A node that keeps answering is waited for, up to the round limit; one that says nothing is not.
+func TestR12Due(t *testing.T) {
+	p := Patience{Timeout: 50 * ms, Limit: 500 * ms}
+	for _, c := range []struct{ sent, heard, want time.Duration }{
+		{100 * ms, 0, 150 * ms},        // silent since before
+		{100 * ms, 120 * ms, 170 * ms}, // spoke 20 ms later
+		{100 * ms, 900 * ms, 600 * ms}, // speaks all the time, but not to us
+	} {
+		if got := p.Due(c.sent, c.heard); got != c.want {
+			t.Errorf("sent %v, heard %v: %v, want %v", c.sent, c.heard, got, c.want)
+		}
+	}
+}

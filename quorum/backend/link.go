@@ -20,12 +20,12 @@ const (
 
 // call is one request on one connection.
 type call struct {
-	req      *quorum.Request
-	voter    quorum.Voter // nil: nobody waits, it is owed
-	i        int          // who we are to voter
-	deadline time.Duration
-	until    time.Duration // owed: not to be told after
-	resent   bool          // with the body of its script
+	req    *quorum.Request
+	voter  quorum.Voter  // nil: nobody waits, it is owed
+	i      int           // who we are to voter
+	sent   time.Duration // our clock when it was queued, or before
+	until  time.Duration // owed: not to be told after
+	resent bool          // with the body of its script
 }
 
 // link is one connection to a node: a FIFO of calls, one goroutine that writes them and
@@ -292,7 +292,7 @@ func (l *link) expire() {
 		return
 	}
 	l.excused = false
-	for l.voted < l.calls.n && l.calls.at(l.voted).deadline <= now {
+	for l.voted < l.calls.n && patience.Due(l.calls.at(l.voted).sent, l.heard) <= now {
 		late = append(late, *l.calls.at(l.voted))
 		l.voted++
 	}
@@ -302,7 +302,7 @@ func (l *link) expire() {
 		next = min(next, l.heard+patience.Quiet())
 	}
 	if l.voted < l.calls.n {
-		next = min(next, l.calls.at(l.voted).deadline)
+		next = min(next, patience.Due(l.calls.at(l.voted).sent, l.heard))
 	}
 	l.arm(now, next-now)
 	retired := l.retired
@@ -319,7 +319,7 @@ func (l *link) expire() {
 		if c.voter != nil {
 			c.voter.Hear(c.i, quorum.Answer{
 				Trace: quorum.Awaited, At: now,
-				Err: fmt.Errorf("no answer within %v", patience.Timeout),
+				Err: fmt.Errorf("no answer within %v", (now - c.sent).Round(time.Millisecond)),
 			})
 		}
 	}

@@ -89,7 +89,7 @@ func (p *Pipe) Name() string { return p.opts.Name }
 func (p *Pipe) Send(req *quorum.Request, now time.Duration, voter quorum.Voter, i int) {
 	err := error(nil)
 	if l := p.current.Load(); l != nil {
-		err = l.send(call{req: req, voter: voter, i: i, deadline: now + p.opts.Patience.Timeout}, now)
+		err = l.send(call{req: req, voter: voter, i: i, sent: now}, now)
 	} else {
 		err = p.reason()
 	}
@@ -110,7 +110,7 @@ func (p *Pipe) owe(c call) {
 	if now >= c.until {
 		return
 	}
-	c.deadline = now + p.opts.Patience.Timeout
+	c.sent = now
 	if l := p.current.Load(); l != nil && l.send(c, now) == nil {
 		return
 	}
@@ -200,7 +200,7 @@ func (p *Pipe) enter(l *link) {
 	owed := p.owed
 	p.owed = nil
 	for _, c := range owed {
-		c.deadline = now + p.opts.Patience.Timeout
+		c.sent = now
 		if now < c.until && l.send(c, now) != nil {
 			p.keep(c, now)
 		}

@@ -30,7 +30,7 @@ func inBubble(t *testing.T, change func(*Options), test func(fixture)) {
 		f := fixture{T: t, node: quorumtest.NewNode(), clock: func() time.Duration { return time.Since(started) }}
 		o := Options{
 			Network: "tcp", Address: "node:1", Name: "node:1",
-			Patience:    quorum.Patience{Timeout: 50 * ms, Silence: time.Second},
+			Patience:    quorum.Patience{Timeout: 50 * ms, Limit: 500 * ms, Silence: time.Second},
 			DialTimeout: time.Second, ReconnectMin: 10 * ms, ReconnectMax: 100 * ms,
 			Queue: 100, Owed: 10,
 			Dial: f.node.Dial, Clock: f.clock, Log: slog.New(slog.DiscardHandler),
@@ -407,19 +407,28 @@ func TestGarbageFromANode(t *testing.T) {
 	}
 }
 
-// One connection per node, many requests in one write.
+// Many requests are in flight on one connection. A node that has many to answer and does so is not
+// hung, up to the round limit.
 func TestManyRoundsInFlight(t *testing.T) {
 	inBubble(t, nil, func(f fixture) {
-		f.node.Slow(10 * ms)
+		f.node.Slow(10 * ms) // for each command, one after the other
 		var all []*heard
-		for i := range 50 {
+		for i := range 60 {
 			all = append(all, f.send(take(string(rune('A'+i)), "t", time.Minute)))
+			synctest.Wait() // a flush each, so that answers come in one by one
 		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(499 * ms)
 		synctest.Wait()
 		for i, h := range all {
-			if a := h.all(); a[len(a)-1].Vote != quorum.Yes {
+			if a := h.all(); i < 49 && (len(a) != 1 || a[0].Vote != quorum.Yes) || i >= 50 && len(a) != 0 {
 				t.Fatalf("request %d: %+v", i, a)
+			}
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for i, h := range all[51:] {
+			if a := h.all(); len(a) != 2 || a[0].Trace != quorum.Awaited || a[1].Vote != quorum.Yes {
+				t.Fatalf("request %d: %+v", 51+i, a)
 			}
 		}
 	})
