@@ -502,6 +502,43 @@ func TestRealHostileInput(t *testing.T) {
 	}
 }
 
+// A client that hangs up before it could be told of its grant: the lock is taken back. One that only
+// says that it will send no more, and waits for the answer, has its lock.
+func TestRealClientGone(t *testing.T) {
+	f := real(t, 3, "--node-timeout", "2s", "--round-limit", "5s")
+	ask := func(key string, hangUp func(*net.TCPConn)) string {
+		t.Helper()
+		conn, err := net.Dial("tcp", f.proxy.Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for _, node := range f.nodes {
+			node.Pause()
+		}
+		fmt.Fprintf(conn, "SET %s t NX PX 600000\r\n", key)
+		time.Sleep(50 * ms)
+		hangUp(conn.(*net.TCPConn))
+		time.Sleep(50 * ms)
+		for _, node := range f.nodes {
+			node.Resume()
+		}
+		conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+		answer, _ := io.ReadAll(conn)
+		return string(answer)
+	}
+	if got := ask("kept", func(c *net.TCPConn) { c.CloseWrite() }); got != "+OK\r\n" {
+		t.Fatalf("half-closed: %q", got)
+	}
+	ask("gone", func(c *net.TCPConn) { c.Close() })
+	ask("reset", func(c *net.TCPConn) { c.SetLinger(0); c.Close() })
+	f.eventually("granted, then taken back", func() bool {
+		info := f.cli(f.proxy.Addr, "INFO", "redlock")
+		return strings.Contains(info, "rounds_granted:3\r") && f.holders("gone", "t")+f.holders("reset", "t") == 0
+	})
+	f.wantHolders("kept", "t", 3)
+}
+
 // SIGTERM: what is in flight is answered, idle clients are closed, exit 0.
 func TestRealSIGTERM(t *testing.T) {
 	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
