@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"net/netip"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -77,6 +78,14 @@ func run(ctx context.Context, args, environ []string, out, diag io.Writer) int {
 	return 0
 }
 
+// networkOf keeps an IPv4 address from being listened on for IPv6 as well, as Go would for 0.0.0.0.
+func networkOf(address string) string {
+	if a, err := netip.ParseAddrPort(address); err == nil && a.Addr().Is4() {
+		return "tcp4"
+	}
+	return "tcp"
+}
+
 func logger(config conf.Config, diag io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: config.LogLevel}
 	if config.LogFormat == "json" {
@@ -87,7 +96,7 @@ func logger(config conf.Config, diag io.Writer) *slog.Logger {
 
 // serve until ctx is done, then drain.
 func serve(ctx context.Context, config conf.Config, out, diag io.Writer) error {
-	ln, err := net.Listen("tcp", config.Listen)
+	ln, err := net.Listen(networkOf(config.Listen), config.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -107,7 +116,7 @@ func serve(ctx context.Context, config conf.Config, out, diag io.Writer) error {
 	for _, w := range config.Warnings {
 		log.Warn(w)
 	}
-	log.Info("redlockd is listening", "version", version, "address", ln.Addr(), "nodes", len(config.Nodes))
+	log.Info("redlockd is listening", "version", version, "address", ln.Addr().String(), "nodes", len(config.Nodes))
 
 	dialer := &net.Dialer{KeepAlive: 15 * time.Second}
 	pipes := open(config, dialer.DialContext, backend.Clock, log)
@@ -117,7 +126,7 @@ func serve(ctx context.Context, config conf.Config, out, diag io.Writer) error {
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		log.Info("draining", "limit", config.DrainTimeout)
+		log.Info("draining", "limit", config.DrainTimeout.String())
 		limit, cancel := context.WithTimeout(context.Background(), config.DrainTimeout)
 		defer cancel()
 		server.Shutdown(limit)

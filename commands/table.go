@@ -24,6 +24,7 @@ const (
 
 	// Of us and the connection.
 	ScriptAdmin
+	Transaction
 	Ping
 	Echo
 	Quit
@@ -46,7 +47,9 @@ type Spec struct {
 	Flags []string
 	// Keys: the first, the last (negative: from the end) and the step; zero for none.
 	First, Last, Step int
-	Group, Summary    string
+	Group             string
+	// Syntax of the arguments: words, [optional], a|choice, word... for many; TOKEN value.
+	Syntax, Summary string
 
 	verb  Verb
 	parse func(*Command, *Scripts) error
@@ -82,33 +85,33 @@ var (
 func init() {
 	table = make(map[string]Spec)
 	for _, s := range []Spec{
-		{"set", -3, writes, 1, 1, 1, "string", "Take a lock (NX), or overwrite a key.", 0, parseSet},
-		{"setnx", 3, writes, 1, 1, 1, "string", "Take a lock for max-ttl.", Take, parseSetNX},
-		{"get", 2, reads, 1, 1, 1, "string", "The value that a majority holds.", Get, parseKey},
-		{"del", -2, erases, 1, -1, 1, "generic", "Delete keys, whoever holds them.", Delete, parseKeys},
-		{"unlink", -2, erases, 1, -1, 1, "generic", "Delete keys, whoever holds them.", Delete, parseKeys},
-		{"exists", -2, reads, 1, -1, 1, "generic", "How many of the keys exist on a majority.", Exists, parseKeys},
-		{"ttl", 2, reads, 1, 1, 1, "generic", "Seconds that a majority still holds the key.", TTL, parseKey},
-		{"pttl", 2, reads, 1, 1, 1, "generic", "Milliseconds that a majority still holds the key.", PTTL, parseKey},
-		{"expire", -3, erases, 1, 1, 1, "generic", "Set a key's expiry in seconds, whoever holds it.", Expire, parseExpireCommand},
-		{"pexpire", -3, erases, 1, 1, 1, "generic", "Set a key's expiry in milliseconds, whoever holds it.", Expire, parseExpireCommand},
-		{"dbsize", 1, reads, 0, 0, 0, "server", "How many keys a majority of the nodes has.", DBSize, nil},
-		{"eval", -3, runs, 0, 0, 0, "scripting", "Release or extend a lock by a script, known by what it does.", 0, parseEval},
-		{"evalsha", -3, runs, 0, 0, 0, "scripting", "Release or extend a lock by a script's SHA1.", 0, parseEval},
-		{"script", -2, runs, 0, 0, 0, "scripting", "LOAD, EXISTS and FLUSH scripts.", ScriptAdmin, nil},
-		{"ping", -1, talks, 0, 0, 0, "connection", "Answer PONG.", Ping, nil},
-		{"echo", 2, talks, 0, 0, 0, "connection", "Answer the message.", Echo, nil},
-		{"quit", -1, talks, 0, 0, 0, "connection", "Close the connection.", Quit, nil},
-		{"reset", 1, talks, 0, 0, 0, "connection", "Reset the connection.", Reset, nil},
-		{"select", 2, talks, 0, 0, 0, "connection", "Choose the database: 0.", Select, nil},
-		{"auth", -2, talks, 0, 0, 0, "connection", "Log in.", Auth, nil},
-		{"hello", -1, talks, 0, 0, 0, "connection", "Choose the protocol: 2 or 3.", Hello, nil},
-		{"client", -2, talks, 0, 0, 0, "connection", "About client connections.", Client, nil},
-		{"command", -1, talks, 0, 0, 0, "server", "About commands.", CommandInfo, nil},
-		{"config", -2, admins, 0, 0, 0, "server", "Read the configuration.", Config, nil},
-		{"info", -1, talks, 0, 0, 0, "server", "About this server and its nodes.", Info, nil},
-		{"time", 1, talks, 0, 0, 0, "server", "The time of this server.", Time, nil},
-		{"role", 1, talks, 0, 0, 0, "server", "The role of this server: master.", Role, nil},
+		{"set", -3, writes, 1, 1, 1, "string", "key value [NX|XX] [EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT unix-time-milliseconds]", "Take a lock (NX), or overwrite a key.", 0, parseSet},
+		{"setnx", 3, writes, 1, 1, 1, "string", "key value", "Take a lock for max-ttl.", Take, parseSetNX},
+		{"get", 2, reads, 1, 1, 1, "string", "key", "The value that a majority holds.", Get, parseKey},
+		{"del", -2, erases, 1, -1, 1, "generic", "key...", "Delete keys, whoever holds them.", Delete, parseKeys},
+		{"unlink", -2, erases, 1, -1, 1, "generic", "key...", "Delete keys, whoever holds them.", Delete, parseKeys},
+		{"exists", -2, reads, 1, -1, 1, "generic", "key...", "How many of the keys exist on a majority.", Exists, parseKeys},
+		{"ttl", 2, reads, 1, 1, 1, "generic", "key", "Seconds that a majority still holds the key.", TTL, parseKey},
+		{"pttl", 2, reads, 1, 1, 1, "generic", "key", "Milliseconds that a majority still holds the key.", PTTL, parseKey},
+		{"expire", -3, erases, 1, 1, 1, "generic", "key seconds", "Set a key's expiry in seconds, whoever holds it.", Expire, parseExpireCommand},
+		{"pexpire", -3, erases, 1, 1, 1, "generic", "key milliseconds", "Set a key's expiry in milliseconds, whoever holds it.", Expire, parseExpireCommand},
+		{"dbsize", 1, reads, 0, 0, 0, "server", "", "How many keys a majority of the nodes has.", DBSize, nil},
+		{"eval", -3, runs, 0, 0, 0, "scripting", "script numkeys [key...] [arg...]", "Release or extend a lock by a script, known by what it does.", 0, parseEval},
+		{"evalsha", -3, runs, 0, 0, 0, "scripting", "sha1 numkeys [key...] [arg...]", "Release or extend a lock by a script's SHA1.", 0, parseEval},
+		{"script", -2, runs, 0, 0, 0, "scripting", "subcommand [argument...]", "LOAD, EXISTS and FLUSH scripts.", ScriptAdmin, nil},
+		{"ping", -1, talks, 0, 0, 0, "connection", "[message]", "Answer PONG.", Ping, nil},
+		{"echo", 2, talks, 0, 0, 0, "connection", "message", "Answer the message.", Echo, nil},
+		{"quit", -1, talks, 0, 0, 0, "connection", "", "Close the connection.", Quit, nil},
+		{"reset", 1, talks, 0, 0, 0, "connection", "", "Reset the connection.", Reset, nil},
+		{"select", 2, talks, 0, 0, 0, "connection", "index", "Choose the database: 0.", Select, nil},
+		{"auth", -2, talks, 0, 0, 0, "connection", "[username] password", "Log in.", Auth, nil},
+		{"hello", -1, talks, 0, 0, 0, "connection", "[protover]", "Choose the protocol: 2 or 3.", Hello, nil},
+		{"client", -2, talks, 0, 0, 0, "connection", "subcommand [argument...]", "About client connections.", Client, nil},
+		{"command", -1, talks, 0, 0, 0, "server", "[subcommand] [argument...]", "About commands.", CommandInfo, nil},
+		{"config", -2, admins, 0, 0, 0, "server", "subcommand [argument...]", "Read the configuration.", Config, nil},
+		{"info", -1, talks, 0, 0, 0, "server", "[section...]", "About this server and its nodes.", Info, nil},
+		{"time", 1, talks, 0, 0, 0, "server", "", "The time of this server.", Time, nil},
+		{"role", 1, talks, 0, 0, 0, "server", "", "The role of this server: master.", Role, nil},
 	} {
 		table[s.Name] = s
 	}

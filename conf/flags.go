@@ -10,7 +10,7 @@ func (l *loader) flags(args []string) (found []given) {
 	for i := 0; i < len(args); i++ {
 		name, text, joined := cutFlag(args[i])
 		if name == "" {
-			l.mistake("argument %d is not an option: options begin with --, and a boolean's value follows a =", i+1)
+			l.mistake("argument %d is not an option: options begin with two dashes (--nodes), and a boolean's value follows a =", i+1)
 			continue
 		}
 		o, known := l.options[name]

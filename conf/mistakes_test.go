@@ -46,7 +46,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	_, err := Load(args, environ)
 	at := strings.TrimPrefix(file, "--config=")
 	want := []string{
-		"argument 2 is not an option: options begin with --, and a boolean's value follows a =",
+		"argument 2 is not an option: options begin with two dashes (--nodes), and a boolean's value follows a =",
 		"--nodez: there is no such option",
 		"--max-pipeline: the value is missing",
 		"--write-timeout: the value is missing",

@@ -17,6 +17,7 @@ type about struct {
 	name, lib, libVersion string
 	last                  string // the latest command, in lower case
 	heard                 time.Time
+	proto                 int
 }
 
 const errName = "ERR Client names cannot contain spaces, newlines or special characters."
@@ -42,6 +43,7 @@ func (c *session) note(cmd redcon.Command) {
 	c.mu.Lock()
 	c.about.last = commands.NameOf(cmd.Args[0])
 	c.about.heard = time.Now()
+	c.about.proto = c.reply.proto
 	c.mu.Unlock()
 }
 
@@ -208,10 +210,12 @@ func (c *session) line() string {
 	if !c.about.heard.IsZero() {
 		idle = int(now.Sub(c.about.heard).Seconds())
 	}
-	return fmt.Sprintf("id=%d addr=%s laddr=%s name=%s age=%d idle=%d flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 "+
-		"cmd=%s user=default lib-name=%s lib-ver=%s",
+	// Clients read the fields by name and miss those that are not there: zero where there is nothing to say.
+	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=0 name=%s age=%d idle=%d flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 "+
+		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r "+
+		"cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s",
 		c.id, c.conn.RemoteAddr(), c.conn.NetConn().LocalAddr(), c.about.name, int(now.Sub(c.begun).Seconds()), idle,
-		c.about.last, c.about.lib, c.about.libVersion)
+		c.about.last, c.about.proto, c.about.lib, c.about.libVersion)
 }
 
 func (s *Server) list() string {

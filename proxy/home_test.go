@@ -39,7 +39,7 @@ func newTestServer(nodes ...quorum.Node) *Server {
 	})
 }
 
-// conversation sends each line as an inline command and returns the raw replies, with \r\n shown.
+// conversation sends each line as inline commands (" ; " stands between those that are pipelined) and returns the raw replies, with \r\n shown.
 func conversation(t *testing.T, s *Server, lines []string) string {
 	var b strings.Builder
 	synctest.Test(t, func(t *testing.T) {
@@ -53,7 +53,7 @@ func conversation(t *testing.T, s *Server, lines []string) string {
 			if strings.HasPrefix(line, "#") || line == "" {
 				continue
 			}
-			go near.Write([]byte(line + "\r\n"))
+			go near.Write([]byte(strings.ReplaceAll(line, " ; ", "\r\n") + "\r\n"))
 			synctest.Wait()
 			near.SetReadDeadline(time.Now().Add(time.Second))
 			reply, _ := readAvailable(near)

@@ -6,15 +6,26 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"time"
+
+	"redlockd/quorum"
 )
 
 // redisVersion is what clients are told when they ask for Redis's. It steers them: below 6
 // they do not try RESP3, from 7.2 on they send CLIENT SETINFO, and from 8.4 on DELEX and SET IFEQ,
 // which we do not have yet.
 const redisVersion = "7.2.0"
+
+// msAgo is how long ago the node's last error was; -1 if there was none.
+func msAgo(now time.Duration, n quorum.NodeState) int64 {
+	if n.Why == "" {
+		return -1
+	}
+	return (now - n.WhyAt).Milliseconds()
+}
 
 func newRunID() string {
 	id := make([]byte, 20)
@@ -33,6 +44,7 @@ func (s *Server) info(sections [][]byte) string {
 	}{
 		{"Server", s.infoServer},
 		{"Clients", s.infoClients},
+		{"Memory", infoMemory},
 		{"Stats", s.infoStats},
 		{"Replication", infoReplication},
 		{"Redlock", s.infoRedlock},
@@ -71,6 +83,12 @@ func (s *Server) infoClients(b *strings.Builder) {
 	field(b, "blocked_clients", 0)
 }
 
+func infoMemory(b *strings.Builder) {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	metrics.Read(sample)
+	field(b, "used_memory", sample[0].Value.Uint64())
+}
+
 func (s *Server) infoStats(b *strings.Builder) {
 	c := s.counters()
 	field(b, "total_connections_received", c.Accepted)
@@ -92,13 +110,13 @@ func (s *Server) infoRedlock(b *strings.Builder) {
 	states := s.Fleet.States()
 	up := 0
 	for _, n := range states {
-		if n.Health.String() == "up" {
+		if n.Health == quorum.Up {
 			up++
 		}
 	}
 	field(b, "nodes", len(states))
 	field(b, "nodes_up", up)
-	field(b, "majority", len(states)/2+1)
+	field(b, "majority", quorum.Majority(len(states)))
 	stats := s.Fleet.Stats()
 	field(b, "rounds_granted", stats.Granted)
 	field(b, "rounds_denied", stats.Denied)
@@ -109,8 +127,8 @@ func (s *Server) infoRedlock(b *strings.Builder) {
 	field(b, "ttl_clamped", s.clamped.Load())
 	now := s.Fleet.Now()
 	for i, n := range states {
-		fmt.Fprintf(b, "node%d:address=%s,state=%s,since_ms=%d,version=%s,queued=%d,owed=%d,owed_dropped=%d,last_error=%s\r\n",
+		fmt.Fprintf(b, "node%d:address=%s,state=%s,since_ms=%d,version=%s,queued=%d,owed=%d,owed_dropped=%d,last_error=%s,last_error_ms_ago=%d\r\n",
 			i, n.Name, n.Health, (now - n.Since).Milliseconds(), n.Version, n.Queued, n.Owed, n.Dropped,
-			strings.ReplaceAll(oneLine(n.Why), ",", ";"))
+			strings.ReplaceAll(oneLine(n.Why), ",", ";"), msAgo(now, n))
 	}
 }

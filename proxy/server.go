@@ -138,6 +138,6 @@ func (s *Server) noteClamped(c *commands.Command) {
 	now := time.Now().Unix()
 	if last := s.lastLog.Load(); now > last && s.lastLog.CompareAndSwap(last, now) {
 		s.Log.Info("a lock without expiry, or with a longer one, was given max-ttl",
-			"command", c.Name, "max-ttl", s.Locks.MaxTTL, "since start", s.clamped.Load())
+			"command", c.Name, "max-ttl", s.Locks.MaxTTL.String(), "since start", s.clamped.Load())
 	}
 }

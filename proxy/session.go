@@ -26,6 +26,8 @@ type session struct {
 	grants  []*quorum.Ticket
 	replies int // of the latest batch
 	quit    bool
+	// multi: within this batch a MULTI was refused, and no EXEC or DISCARD has come yet.
+	multi bool
 
 	mu    sync.Mutex // guards about, which CLIENT LIST of others reads
 	about about
@@ -58,6 +60,7 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 	c.server.commands.Add(uint64(1 + len(rest)))
 	c.note(first)
 	c.forget()
+	c.multi = false
 
 	// T1, before the first byte is sent to a node (R10).
 	began := c.server.Fleet.Now()
@@ -101,6 +104,10 @@ func (c *session) begin(cmd redcon.Command, now time.Duration) {
 	s.command, s.err = commands.Parse(cmd.Args, c.server.Scripts)
 	switch {
 	case s.err != nil:
+	case s.command.Verb == commands.Transaction:
+		s.err = c.transaction(s.command.Name)
+	case c.multi:
+		s.err = errTransaction
 	case s.command.Verb <= commands.DBSize:
 		s.ticket, s.err = c.start(&s.command, now)
 	case s.command.Verb == commands.ScriptAdmin:
@@ -109,6 +116,19 @@ func (c *session) begin(cmd redcon.Command, now time.Duration) {
 		c.quit = true
 	}
 	c.steps = append(c.steps, s)
+}
+
+var errTransaction = commands.Unsupported("transactions")
+
+// transaction refuses MULTI and its kin. A client that has pipelined a whole transaction behind it would have the
+// commands of it carried out one by one: they are refused as well.
+func (c *session) transaction(name string) error {
+	began := c.multi
+	c.multi = name == "multi" || began && name != "exec" && name != "discard"
+	if began && name == "exec" {
+		return commands.Error("EXECABORT Transaction discarded because redlockd does not support transactions")
+	}
+	return errTransaction
 }
 
 func (c *session) start(cmd *commands.Command, now time.Duration) (*quorum.Ticket, error) {

@@ -34,6 +34,7 @@ type NodeState struct {
 	Health  Health
 	Since   time.Duration // our clock, when Health became what it is
 	Why     string        // what was wrong last; empty if nothing ever was
+	WhyAt   time.Duration // our clock, when Why was seen last
 	Queued  int           // requests that the node has not answered
 	Owed    int           // undo and release requests kept for it
 	Dropped uint64        // undo and release requests that there was no room to keep

@@ -269,6 +269,9 @@ func (l *link) answer(c *call, r reply, now time.Duration) {
 	if c.voter == nil {
 		return // told; nobody waits to hear what came of it
 	}
+	if r.err != nil {
+		l.pipe.refused(r.err)
+	}
 	a := decode(c.req, r.value, r.err)
 	a.At = now
 	c.voter.Hear(c.i, a)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -66,7 +67,9 @@ type Pipe struct {
 	retired []*link
 	health  quorum.Health
 	since   time.Duration
-	why     error // of the last change for the worse; nil if there was none
+	why     error // what was wrong last; nil if nothing ever was
+	whyAt   time.Duration
+	logged  map[string]bool // refusals of this connection that the log has
 	version string
 	owed    []call
 	dropped uint64
@@ -159,12 +162,17 @@ func (p *Pipe) reason() error {
 func (p *Pipe) State() quorum.NodeState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	now := p.opts.Clock()
 	s := quorum.NodeState{
-		Name: p.opts.Name, Health: p.health, Since: p.since,
-		Owed: len(p.owed), Dropped: p.dropped, Version: p.version,
+		Name: p.opts.Name, Health: p.health, Since: p.since, Dropped: p.dropped, Version: p.version,
+	}
+	for i := range p.owed {
+		if now < p.owed[i].until {
+			s.Owed++
+		}
 	}
 	if p.why != nil {
-		s.Why = p.why.Error()
+		s.Why, s.WhyAt = p.why.Error(), p.whyAt
 	}
 	if p.link != nil {
 		p.link.mu.Lock()
@@ -176,14 +184,15 @@ func (p *Pipe) State() quorum.NodeState {
 
 // change notes the health, with p.mu held, and logs what has changed, once.
 func (p *Pipe) change(h quorum.Health, now time.Duration, why error) {
-	again := h == p.health && (why == nil || p.why != nil && why.Error() == p.why.Error())
+	changed := h != p.health
+	if why != nil {
+		changed = changed || p.why == nil
+		p.why, p.whyAt = why, now
+	}
 	if h != p.health {
 		p.health, p.since = h, now
 	}
-	if why != nil {
-		p.why = why
-	}
-	if again || why == errClosed {
+	if !changed || why == errClosed {
 		return
 	}
 	if h == quorum.Up {
@@ -192,6 +201,26 @@ func (p *Pipe) change(h quorum.Health, now time.Duration, why error) {
 		p.opts.Log.Warn("node is "+h.String(), "node", p.opts.Name, "why", why)
 	}
 }
+
+// refused notes an error that the node has answered with, and logs each kind of it once a connection. The node is
+// up, but its votes are unknown: without a word in the log that would be found out when another node fails.
+func (p *Pipe) refused(err error) {
+	kind, _, _ := strings.Cut(err.Error(), " ")
+	if kind == "WRONGTYPE" {
+		return // a client has asked for what is no lock
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.why, p.whyAt = err, p.opts.Clock()
+	if p.logged[kind] || len(p.logged) >= maxKinds {
+		return
+	}
+	p.logged[kind] = true
+	p.opts.Log.Warn("node refuses requests", "node", p.opts.Name, "why", err)
+}
+
+// maxKinds bounds what a node that invents errors can put into the log.
+const maxKinds = 32
 
 // enter makes l the link in use. What is owed goes first: so that a release kept for the node can
 // not delete a lock that is taken with the same token from now on.
@@ -280,6 +309,7 @@ func (p *Pipe) connect(ctx context.Context) {
 			failed = 0
 			l.start()
 			p.mu.Lock()
+			p.logged = map[string]bool{}
 			p.enter(l)
 			p.mu.Unlock()
 			select {
@@ -357,6 +387,9 @@ func (p *Pipe) Close(ctx context.Context) {
 	}
 	p.cancel()
 	<-p.done
+	if owed := p.State().Owed; owed > 0 {
+		p.opts.Log.Warn("undo and release requests were not delivered: their locks end by themselves", "node", p.opts.Name, "requests", owed)
+	}
 	p.mu.Lock()
 	retired := slices.Clone(p.retired)
 	p.mu.Unlock()

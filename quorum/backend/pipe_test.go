@@ -372,6 +372,9 @@ func TestR13ErrorIsUnknown(t *testing.T) {
 			if got := h.all()[0].Err.Error(); got != text {
 				t.Fatal(got)
 			}
+			if s := f.pipe.State(); s.Health != quorum.Up || s.Why != text {
+				t.Fatalf("%+v", s)
+			}
 		})
 	}
 }
