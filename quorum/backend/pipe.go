@@ -307,11 +307,11 @@ func (p *Pipe) connect(ctx context.Context) {
 			p.mu.Unlock()
 		} else {
 			failed = 0
-			l.start()
 			p.mu.Lock()
 			p.logged = map[string]bool{}
 			p.enter(l)
 			p.mu.Unlock()
+			l.start() // now, so that leave finds it entered however soon it fails
 			select {
 			case <-l.gone:
 			case <-ctx.Done():
