@@ -24,8 +24,8 @@ var imports = map[string][]string{
 
 // pure packages open nothing: what they may not import of the standard library and of others.
 var pure = map[string][]string{
-	"redlockd/quorum":   {"net", "os", "log/slog", "context", "github.com/gomodule/redigo", "github.com/tidwall/redcon"},
-	"redlockd/commands": {"net", "os", "log/slog", "context/", "github.com/gomodule/redigo", "github.com/tidwall/redcon"},
+	"redlockd/quorum":   {"net", "os", "log", "context", "github.com/gomodule", "github.com/tidwall"},
+	"redlockd/commands": {"net", "os", "log", "github.com/gomodule", "github.com/tidwall"},
 }
 
 // deciding files of quorum are told the time and start nothing.
@@ -59,8 +59,8 @@ func TestImports(t *testing.T) {
 			}
 		}
 		for _, bad := range pure[name] {
-			if slices.Contains(imported, bad) {
-				t.Errorf("%s imports %s", name, bad)
+			if i := slices.IndexFunc(imported, func(i string) bool { return i == bad || strings.HasPrefix(i, bad+"/") }); i >= 0 {
+				t.Errorf("%s imports %s", name, imported[i])
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,7 +43,7 @@ func main() {
 		debug.SetGCPercent(400)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends it at once
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }
 
@@ -86,12 +87,53 @@ func networkOf(address string) string {
 	return "tcp"
 }
 
-func logger(config conf.Config, diag io.Writer) *slog.Logger {
+func logger(config conf.Config, out io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: config.LogLevel}
 	if config.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(diag, options))
+		return slog.New(slog.NewJSONHandler(out, options))
 	}
-	return slog.New(slog.NewTextHandler(diag, options))
+	return slog.New(slog.NewTextHandler(out, options))
+}
+
+// patientLog hands lines to a writer that may block: a terminal that was stopped, a pipe that nobody reads. Locks must
+// not wait for it, so that lines beyond a few thousand are dropped.
+type patientLog struct {
+	lines chan []byte
+	done  chan struct{}
+}
+
+func newPatientLog(out io.Writer) *patientLog {
+	l := &patientLog{lines: make(chan []byte, 4096), done: make(chan struct{})}
+	go func() {
+		defer close(l.done)
+		for line := <-l.lines; line != nil; line = <-l.lines {
+			_, _ = out.Write(line) // there is nobody left to tell
+		}
+	}()
+	return l
+}
+
+// Write implements io.Writer.
+func (l *patientLog) Write(line []byte) (int, error) {
+	select {
+	case l.lines <- slices.Clone(line):
+	default:
+	}
+	return len(line), nil
+}
+
+// finish waits a moment until what was written before has been handed on.
+func (l *patientLog) finish() {
+	limit := time.After(time.Second)
+	select {
+	case l.lines <- nil:
+	case <-limit:
+		return
+	}
+	select {
+	case <-l.done:
+	case <-limit:
+	}
 }
 
 // serve until ctx is done, then drain.
@@ -112,7 +154,9 @@ func serve(ctx context.Context, config conf.Config, out, diag io.Writer) error {
 		config.LogLevel = max(config.LogLevel, slog.LevelWarn) // the greeting is all there is to say
 		config.Warnings = nil
 	}
-	log := logger(config, diag)
+	lines := newPatientLog(diag)
+	defer lines.finish()
+	log := logger(config, lines)
 	for _, w := range config.Warnings {
 		log.Warn(w)
 	}

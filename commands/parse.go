@@ -110,6 +110,9 @@ func parseExpireCommand(c *Command, _ *Scripts) error {
 		}
 		n *= 1000
 	}
+	if n > math.MaxInt64-farFuture {
+		return errExpire(c.Name)
+	}
 	c.Key, c.Expiry = c.Args[1], Expiry{FromNow, n}
 	if n <= 0 { // as Redis: an expiry in the past deletes the key
 		c.Verb, c.Keys = Delete, [][]byte{c.Key}

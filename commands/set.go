@@ -27,7 +27,11 @@ type setOptions struct {
 	expiry Expiry
 }
 
+// parseSetOptions reads all words first, and then the number, as Redis does: which of two mistakes is told
+// depends on it.
 func parseSetOptions(args [][]byte) (o setOptions, err error) {
+	unit := ""
+	var number []byte
 	for i := 0; i < len(args); i++ {
 		switch word := strings.ToUpper(string(args[i])); word {
 		case "NX":
@@ -35,13 +39,11 @@ func parseSetOptions(args [][]byte) (o setOptions, err error) {
 		case "XX":
 			o.xx = true
 		case "EX", "PX", "EXAT", "PXAT":
-			if o.expiry.Kind != NoExpiry || i+1 == len(args) {
+			if unit != "" && unit != word || i+1 == len(args) {
 				return o, errSyntax
 			}
 			i++
-			if o.expiry, err = parseExpiry("set", word, args[i]); err != nil {
-				return o, err
-			}
+			unit, number = word, args[i]
 		case "GET", "KEEPTTL":
 			return o, Unsupported("SET with " + word)
 		default:
@@ -51,8 +53,15 @@ func parseSetOptions(args [][]byte) (o setOptions, err error) {
 	if o.nx && o.xx {
 		return o, errSyntax
 	}
-	return o, nil
+	if unit != "" {
+		o.expiry, err = parseExpiry("set", unit, number)
+	}
+	return o, err
 }
+
+// farFuture is more than the milliseconds since 1970 will be for a long time: Redis refuses an
+// expiry that overflows when the time of day is added, and so do we, without knowing that.
+const farFuture = 1 << 43
 
 // parseExpiry reads the number behind EX, PX, EXAT or PXAT of the named command.
 func parseExpiry(name, unit string, arg []byte) (Expiry, error) {
@@ -71,6 +80,9 @@ func parseExpiry(name, unit string, arg []byte) (Expiry, error) {
 	}
 	if strings.HasSuffix(unit, "AT") {
 		return Expiry{SinceEpoch, n}, nil
+	}
+	if n > math.MaxInt64-farFuture {
+		return Expiry{}, errExpire(name)
 	}
 	return Expiry{FromNow, n}, nil
 }

@@ -40,6 +40,9 @@ const (
 	Role
 )
 
+// OfLocks says that the command is about locks, so that it becomes a round.
+func (v Verb) OfLocks() bool { return v >= Take && v <= DBSize }
+
 // Spec is what COMMAND tells about a command.
 type Spec struct {
 	Name  string

@@ -22,8 +22,11 @@ type about struct {
 
 const errName = "ERR Client names cannot contain spaces, newlines or special characters."
 
-// validName: printable ASCII without spaces, as Redis wants it.
+// validName: printable ASCII without spaces, as Redis wants it, and not too long.
 func validName(s string) bool {
+	if len(s) > maxInfo {
+		return false
+	}
 	for i := range len(s) {
 		if s[i] < '!' || s[i] > '~' {
 			return false
@@ -40,8 +43,12 @@ func (c *session) rename(name string) {
 
 // note the first command of a batch, for CLIENT LIST.
 func (c *session) note(cmd redcon.Command) {
+	name := commands.NameOf(cmd.Args[0])
+	if _, known := commands.SpecOf(name); !known {
+		name = "unknown" // what a client made up could forge a line of the list
+	}
 	c.mu.Lock()
-	c.about.last = commands.NameOf(cmd.Args[0])
+	c.about.last = name
 	c.about.heard = time.Now()
 	c.about.proto = c.reply.proto
 	c.mu.Unlock()
@@ -118,7 +125,7 @@ func (c *session) getName() {
 }
 
 func (c *session) setName(name string) {
-	if !validName(name) || len(name) > maxInfo {
+	if !validName(name) {
 		c.reply.error(errName)
 		return
 	}
@@ -130,7 +137,7 @@ func (c *session) setName(name string) {
 const maxInfo = 256
 
 func (c *session) setInfo(option, value string) {
-	if !validName(value) || len(value) > maxInfo {
+	if !validName(value) {
 		c.reply.error("ERR " + option + " cannot contain spaces, newlines or special characters.")
 		return
 	}

@@ -54,6 +54,7 @@ func (l LockRules) request(c *commands.Command, wall time.Time) (req *quorum.Req
 	}
 	req.TTL, clamped, err = l.ttl(c, wall)
 	req.Life = l.life(req.TTL)
+	req.Fixed = c.Expiry.Kind == commands.SinceEpoch
 	return req, clamped, err
 }
 

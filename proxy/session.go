@@ -22,10 +22,11 @@ type session struct {
 	reply  reply
 	steps  []step
 
-	// grants of the latest batch, as long as it may turn out that the client was not told of them.
-	grants  []*quorum.Ticket
-	replies int // of the latest batch
-	quit    bool
+	// grants whose replies are not written yet.
+	grants []*quorum.Ticket
+	// grant is the last reply's, as long as it may turn out that the client was not told of it.
+	grant *quorum.Ticket
+	quit  bool
 	// multi: within this batch a MULTI was refused, and no EXEC or DISCARD has come yet.
 	multi bool
 
@@ -43,60 +44,73 @@ type step struct {
 
 func newSession(s *Server, conn redcon.Conn) *session {
 	c := &session{server: s, conn: conn, id: s.nextID.Add(1), begun: time.Now(), reply: reply{proto: 2}}
-	c.guard, _ = conn.NetConn().(*guardedConn)
-	if c.guard != nil {
-		c.guard.onWrite = c.written
-		c.guard.onGone = c.gone
-	}
+	c.guard = conn.NetConn().(*guardedConn) // Serve puts the guard under redcon
+	c.guard.onWrite = c.written
+	c.guard.onGone = c.gone
 	return c
 }
 
 // maxIdleReply is what a connection may keep of a large batch of replies.
 const maxIdleReply = 16 << 10
 
+// maxReplies is how many bytes of replies are kept back until the batch is complete.
+const maxReplies = 64 << 10
+
 // serve starts the rounds of the whole batch, waits for all of them, and answers in order.
 func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 	c.server.batches.Add(1)
 	c.server.commands.Add(uint64(1 + len(rest)))
 	c.note(first)
-	c.forget()
 	c.multi = false
 
-	// T1, before the first byte is sent to a node (R10).
-	began := c.server.Fleet.Now()
-	c.begin(first, began)
+	c.begin(first)
 	for _, cmd := range rest {
-		c.begin(cmd, began)
+		c.begin(cmd)
 	}
+	c.settle()
+	if c.quit {
+		c.conn.Close()
+	}
+}
+
+// settle waits for what was begun, and answers it. Redcon would write the replies behind the last command
+// of the batch; but a grant must not wait for rounds that have not even been sent.
+func (c *session) settle() {
 	for i := range c.steps {
 		if t := c.steps[i].ticket; t != nil {
-			t.Wait()
+			t.Wait(i == len(c.steps)-1)
 		}
 	}
 	// T2, just before the replies are written (R14).
 	now := c.server.Fleet.Now()
 	for i := range c.steps {
 		c.finish(&c.steps[i], now)
+		if len(c.reply.out) > maxReplies {
+			c.write()
+			now = c.server.Fleet.Now()
+		}
 	}
-	c.replies = len(c.steps)
+	c.write()
 	clear(c.steps)
 	c.steps = c.steps[:0]
+}
 
-	if c.guard != nil {
-		c.guard.awaitDelivery = len(c.grants) > 0
+func (c *session) write() {
+	if len(c.reply.out) == 0 {
+		return
 	}
-	c.conn.WriteRaw(c.reply.out)
+	c.guard.awaitDelivery = c.grant != nil
+	if _, err := c.guard.Write(c.reply.out); err != nil { // written knows it too
+		c.quit = true
+	}
 	if cap(c.reply.out) > maxIdleReply {
 		c.reply.out = nil
 	}
 	c.reply.out = c.reply.out[:0]
-	if c.quit {
-		c.conn.Close() // redcon flushes first
-	}
 }
 
 // begin parses a command, and starts its round if it is about locks.
-func (c *session) begin(cmd redcon.Command, now time.Duration) {
+func (c *session) begin(cmd redcon.Command) {
 	if c.quit {
 		return
 	}
@@ -108,8 +122,8 @@ func (c *session) begin(cmd redcon.Command, now time.Duration) {
 		s.err = c.transaction(s.command.Name)
 	case c.multi:
 		s.err = errTransaction
-	case s.command.Verb <= commands.DBSize:
-		s.ticket, s.err = c.start(&s.command, now)
+	case s.command.Verb.OfLocks():
+		s.ticket, s.err = c.start(&s.command)
 	case s.command.Verb == commands.ScriptAdmin:
 		s.done = c.scriptAdmin(&s.command) // at once: a command behind it may need the script
 	case s.command.Verb == commands.Quit:
@@ -118,10 +132,31 @@ func (c *session) begin(cmd redcon.Command, now time.Duration) {
 	c.steps = append(c.steps, s)
 }
 
+// start the round of a lock command. Where there is no room for it, what was started before is answered first.
+func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
+	fleet := c.server.Fleet
+	if !fleet.TryReserve() {
+		c.settle()
+		fleet.Reserve()
+	}
+	// T1, before the first byte is sent to a node (R10), and before an absolute expiry is counted.
+	now := fleet.Now()
+	req, clamped, err := c.server.Locks.request(cmd, time.Now())
+	if err != nil {
+		fleet.Release()
+		return nil, err
+	}
+	if clamped {
+		c.server.noteClamped(cmd)
+	}
+	return fleet.Start(req, now), nil
+}
+
 var errTransaction = commands.Unsupported("transactions")
 
-// transaction refuses MULTI and its kin. A client that has pipelined a whole transaction behind it would have the
-// commands of it carried out one by one: they are refused as well.
+// transaction refuses MULTI and its kin. A client that has pipelined a whole transaction would have the
+// commands of it carried out one by one: they are refused as well, as far as they came with the MULTI. (One
+// that waits for the answer to MULTI sees the error, and may never send an EXEC to end such a state.)
 func (c *session) transaction(name string) error {
 	began := c.multi
 	c.multi = name == "multi" || began && name != "exec" && name != "discard"
@@ -131,19 +166,9 @@ func (c *session) transaction(name string) error {
 	return errTransaction
 }
 
-func (c *session) start(cmd *commands.Command, now time.Duration) (*quorum.Ticket, error) {
-	req, clamped, err := c.server.Locks.request(cmd, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	if clamped {
-		c.server.noteClamped(cmd)
-	}
-	return c.server.Fleet.Start(req, now), nil
-}
-
 // finish writes the reply of a step to the batch's.
 func (c *session) finish(s *step, now time.Duration) {
+	c.grant = nil
 	switch {
 	case s.err != nil:
 		c.reply.error(s.err.Error())
@@ -151,6 +176,7 @@ func (c *session) finish(s *step, now time.Duration) {
 		ruling, err := s.ticket.Confirm(now)
 		if ruling.Verdict == quorum.Granted && s.command.Verb == commands.Take {
 			c.grants = append(c.grants, s.ticket)
+			c.grant = s.ticket
 		}
 		if err != nil {
 			c.server.Log.Debug("no quorum", "command", s.command.Name, "err", err)
@@ -163,33 +189,29 @@ func (c *session) finish(s *step, now time.Duration) {
 	}
 }
 
-// written: the batch's replies were taken by the system, or could not be.
+// written: replies were taken by the system, or could not be.
 func (c *session) written(err error) {
 	var partial *partialWriteError
-	switch {
-	case err != nil && !errors.As(err, &partial):
-		c.giveBack()
-	case err != nil || c.replies > 1:
-		// Which of the replies arrived, should it turn out that not all did, is not known. A lock
-		// that somebody may rely on is not taken back: it is left to its ttl (R8).
-		c.forget()
+	if err != nil && !errors.As(err, &partial) {
+		for _, t := range c.grants {
+			t.GiveBack()
+		}
 	}
-}
-
-// gone: the client had closed the connection before the latest batch's reply reached it.
-func (c *session) gone() { c.giveBack() }
-
-// giveBack takes back the grants whose client was not told of them.
-func (c *session) giveBack() {
-	for _, t := range c.grants {
-		t.GiveBack()
-	}
-	c.forget()
-}
-
-func (c *session) forget() {
+	// Which of the replies arrived, should it turn out that not all did, is not known but of the last. A
+	// lock that somebody may rely on is not taken back: it is left to its ttl (R8).
 	clear(c.grants)
 	c.grants = c.grants[:0]
+	if err != nil {
+		c.gone()
+	}
+}
+
+// gone: the last reply did not reach the client, which had closed the connection before.
+func (c *session) gone() {
+	if c.grant != nil {
+		c.grant.GiveBack()
+		c.grant = nil
+	}
 }
 
 // abandon takes back whatever the batch that a panic has ended was granted, or will be.
@@ -200,5 +222,7 @@ func (c *session) abandon() {
 		}
 	}
 	c.steps = nil
-	c.giveBack()
+	for _, t := range c.grants {
+		t.GiveBack()
+	}
 }

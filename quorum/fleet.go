@@ -101,10 +101,25 @@ type run struct {
 	round Round
 }
 
-// Start carries req to every node and does not wait for their answers, but for room if there are too many
-// rounds in flight. now is our clock, read by the caller since the request came in: T1, before the
-// first byte is sent (R10). The rounds of one batch may share it: it makes a round count as longer
-// than it was, never shorter.
+// TryReserve reserves room for one round in flight, if there is any.
+func (f *Fleet) TryReserve() bool {
+	select {
+	case f.flying <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// Reserve waits for room. It is made by verdicts, each of which comes in bounded time.
+func (f *Fleet) Reserve() { f.flying <- struct{}{} }
+
+// Release gives up a reservation that no Start will use.
+func (f *Fleet) Release() { <-f.flying }
+
+// Start carries req to every node, in the room that was reserved, and does not wait. now is our clock, read
+// by the caller since room was reserved: T1, before the first byte is sent (R10). The rounds of
+// one batch may share it: it makes a round count as longer than it was, never shorter.
 func (f *Fleet) Start(req *Request, now time.Duration) *Ticket {
 	f.encode(req)
 	t := &Ticket{fleet: f}
@@ -114,12 +129,6 @@ func (f *Fleet) Start(req *Request, now time.Duration) *Ticket {
 }
 
 func (f *Fleet) carry(r *run, req *Request, now time.Duration) {
-	select {
-	case f.flying <- struct{}{}:
-	default:
-		f.flying <- struct{}{} // room is made by verdicts, which come within the node timeout
-		now = f.clock()
-	}
 	r.fleet = f
 	r.done.Add(1)
 	r.round = NewRound(req, len(f.nodes), now, f.rules.MaxTTL)
@@ -162,13 +171,15 @@ func (r *run) wait() Ruling {
 	return r.round.ruling
 }
 
-// Wait for the verdict. Every node answers within the node timeout, or is
-// counted as unknown then. A take whose vote was split is tried again, a few times.
-func (t *Ticket) Wait() {
-	for try := 0; t.split(t.run.wait()) && try < t.fleet.rules.SplitRetries; try++ {
+// Wait for the verdict. Every node that has not answered when it is due is counted as unknown. A
+// take whose vote was split is tried again, a few times, if it is the last of what its client has asked
+// for so far: tried again later, it would overtake what the client has sent behind it.
+func (t *Ticket) Wait(last bool) {
+	for try := 0; t.split(t.run.wait()) && last && try < t.fleet.rules.SplitRetries; try++ {
 		t.fleet.stats.splits.Add(1)
 		time.Sleep(Jitter(t.fleet.rules.SplitDelay, t.fleet.chance())) // R18
 		again := &run{}
+		t.fleet.Reserve()
 		t.fleet.carry(again, t.run.round.req, t.fleet.clock())
 		t.run = again
 	}
@@ -179,11 +190,15 @@ func (t *Ticket) Wait() {
 // before any yes was heard is not looked into: that is what polling for a held lock looks like, and
 // it must stay cheap.
 func (t *Ticket) split(r Ruling) bool {
-	if t.run.round.req.Op != Take || !r.Votes.Split() {
+	req := t.run.round.req
+	if req.Op != Take || req.Fixed || !r.Votes.Split() {
 		return false
 	}
-	who := t.fleet.Start(&Request{Op: Get, Key: t.run.round.req.Key}, t.fleet.clock())
-	return who.run.wait().Verdict == Denied // a majority answered, and none holds a majority
+	t.fleet.Reserve()
+	who := t.fleet.Start(&Request{Op: Get, Key: req.Key}, t.fleet.clock())
+	holder := who.run.wait()
+	// A majority has answered, and nobody is known to hold a majority.
+	return holder.Verdict != Granted && holder.Votes.Yes+holder.Votes.No >= Majority(len(t.fleet.nodes))
 }
 
 // Confirm is the last word, at now on our clock: to be read just before the reply is

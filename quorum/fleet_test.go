@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,7 @@ func (s *scripted) Send(req *Request, now time.Duration, voter Voter, i int) {
 	s.mu.Lock()
 	s.sent = append(s.sent, req)
 	s.mu.Unlock()
+	runtime.Gosched() // whoever may overtake, shall
 	if s.hold != nil {
 		s.hold <- voter
 		return
@@ -56,6 +58,11 @@ func scriptedFleet(rules Rules, clock func() time.Duration, answers ...Answer) (
 
 var someRules = Rules{MaxTTL: time.Hour, RoundLimit: 500 * ms, SplitRetries: 2, SplitDelay: 2 * ms, InFlight: 100}
 
+func start(f *Fleet, now time.Duration) *Ticket {
+	f.Reserve()
+	return f.Start(aTake(), now)
+}
+
 func aTake() *Request {
 	return &Request{Op: Take, Key: []byte("k"), Token: []byte("t"), TTL: time.Second, Life: Pad(time.Second)}
 }
@@ -67,8 +74,8 @@ func TestR10ClockIsReadBeforeTheFirstByte(t *testing.T) {
 	f, nodes := scriptedFleet(someRules, func() time.Duration { return now }, yes, yes, yes)
 	t1 := f.Now()
 	now += 499 * ms
-	ticket := f.Start(aTake(), t1)
-	ticket.Wait()
+	ticket := start(f, t1)
+	ticket.Wait(true)
 	if r, err := ticket.Confirm(f.Now()); r.Verdict != Granted || err != nil {
 		t.Fatalf("%v %v", r.Verdict, err)
 	}
@@ -91,8 +98,8 @@ func TestAllNodesGetTheRoundsInTheSameOrder(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			for range 100 {
-				ticket := f.Start(aTake(), 0)
-				ticket.Wait()
+				ticket := start(f, 0)
+				ticket.Wait(true)
 				ticket.Confirm(0)
 			}
 		})
@@ -114,8 +121,17 @@ func TestAllNodesGetTheRoundsInTheSameOrder(t *testing.T) {
 // A split vote is undone before the question who has the lock, and before the next try.
 func TestR18SplitIsUndoneThenRetried(t *testing.T) {
 	f, nodes := scriptedFleet(someRules, func() time.Duration { return 0 }, yes, yes, no, no, Answer{})
-	ticket := f.Start(aTake(), 0)
-	ticket.Wait()
+	for _, n := range nodes {
+		toTake := n.say
+		n.say = func(r *Request) Answer {
+			if r.Op == Get {
+				return no // nobody has it
+			}
+			return toTake(r)
+		}
+	}
+	ticket := start(f, 0)
+	ticket.Wait(true)
 	if r, _ := ticket.Confirm(0); r.Verdict != Undecided {
 		t.Fatal(r.Verdict)
 	}
@@ -123,11 +139,10 @@ func TestR18SplitIsUndoneThenRetried(t *testing.T) {
 	for _, r := range nodes[0].sent {
 		ops = append(ops, r.Op)
 	}
-	// The scripted nodes answer yes to GET with an empty value: two of five, so that nobody has a majority.
-	if want := []Op{Take, Get}; !slices.Equal(ops[:2], want) {
-		t.Fatal(ops)
+	if want := []Op{Take, Get, Take, Get, Take, Get}; !slices.Equal(ops, want) || f.Stats().Splits != 2 {
+		t.Fatal(ops, f.Stats())
 	}
-	if len(nodes[0].owed) == 0 || len(nodes[2].owed) != 0 {
+	if len(nodes[0].owed) != 3 || len(nodes[2].owed) != 0 {
 		t.Fatalf("owed: %d and %d", len(nodes[0].owed), len(nodes[2].owed))
 	}
 }
@@ -139,7 +154,7 @@ func TestGiveBackBeforeTheVerdict(t *testing.T) {
 	for _, n := range nodes {
 		n.say = func(*Request) Answer { return Answer{Trace: Awaited} }
 	}
-	ticket := f.Start(aTake(), 0)
+	ticket := start(f, 0)
 	ticket.GiveBack()
 	for i := range nodes {
 		hold = append(hold, func() { ticket.run.Hear(i, yes) })
@@ -166,8 +181,9 @@ func TestRoundsInFlightAreBounded(t *testing.T) {
 		var granted atomic.Int64
 		for range 5 {
 			go func() {
-				ticket := f.Start(aTake(), 0)
-				ticket.Wait()
+				f.Reserve()
+				ticket := f.Start(aTake(), f.Now())
+				ticket.Wait(true)
 				if r, err := ticket.Confirm(f.Now()); r.Verdict == Granted {
 					granted.Add(1)
 				} else {
@@ -188,4 +204,23 @@ func TestRoundsInFlightAreBounded(t *testing.T) {
 			t.Fatalf("%d granted", granted.Load())
 		}
 	})
+}
+
+// A take that is not the last of its batch is not tried again: it would overtake what comes behind it. Nor is
+// one that ends at a named instant.
+func TestR18NotTriedAgain(t *testing.T) {
+	for _, c := range []struct{ last, fixed bool }{{false, false}, {true, true}} {
+		f, nodes := scriptedFleet(someRules, func() time.Duration { return 0 }, yes, yes, no, no, no)
+		req := aTake()
+		req.Fixed = c.fixed
+		f.Reserve()
+		ticket := f.Start(req, 0)
+		ticket.Wait(c.last)
+		if r, _ := ticket.Confirm(0); r.Verdict != Denied || f.Stats().Splits != 0 {
+			t.Fatalf("%+v: %v, %+v", c, r.Verdict, f.Stats())
+		}
+		if len(nodes[0].owed) != 1 {
+			t.Fatalf("%+v: owed %d", c, len(nodes[0].owed))
+		}
+	}
 }

@@ -9,8 +9,8 @@ type Node interface {
 	Name() string
 
 	// Send asks the node. It never blocks, and keeps the order of the calls. The
-	// answer goes to voter.Hear(i, …), within the node timeout after now in any case:
-	// Unknown if nothing came. If that Unknown was Awaited, Hear is called once more, when
+	// answer goes to voter.Hear(i, …) in any case: Unknown if nothing came by the time
+	// that Patience.Due says. If that Unknown was Awaited, Hear is called once more, when
 	// the node has answered after all, or no longer can. Hear may be called before
 	// Send returns.
 	Send(req *Request, now time.Duration, voter Voter, i int)

@@ -54,17 +54,18 @@ type Request struct {
 	// TTL is what the client asked for; Life is what the nodes are given for it.
 	TTL, Life time.Duration
 
+	// Fixed: TTL ends at an instant that the client has named, so that the round must not be
+	// tried again later.
+	Fixed bool
+
 	Existing bool // Overwrite: only if the key exists (XX)
 	// Add: Extend adds Life to the remaining time instead of setting it; the sum
 	// is cut at Cap.
 	Add bool
 	Cap time.Duration
 
-	// SetFrom and SetTo bound, for TakeBack and on our clock, when this attempt's
-	// take was carried out. Guess: whether it was at all is not known, so that all
-	// errors must fall toward leaving the key alone; SetFrom counts only then.
-	SetFrom, SetTo time.Duration
-	Guess          bool
+	// SetBy is, for TakeBack and on our clock, a moment by which the key that is meant had been set for Life.
+	SetBy time.Duration
 
 	// Wire is for whoever implements Node: what the request looks like on its wire,
 	// made once for all nodes.
@@ -79,14 +80,9 @@ func (r *Request) most() int64 {
 	return 1
 }
 
-// Window is, for a TakeBack told to a node at now, which remaining time of the key
-// shows that this attempt has set it: from least to most. A key that was set
-// at e expires at e + Life; clocks differ by Drift of what has gone by since.
-func (r *Request) Window(now time.Duration) (least, most time.Duration) {
-	sinceTo := now - r.SetTo
-	if !r.Guess {
-		return 0, r.Life - sinceTo + Drift(sinceTo)
-	}
-	sinceFrom := now - r.SetFrom
-	return r.Life - sinceFrom + Drift(sinceFrom), r.Life - sinceTo - Drift(sinceTo)
+// Most is, for a TakeBack told to a node at now, the most remaining time that the key may have: what was set
+// after SetBy has more. Clocks differ by Drift of what has gone by since.
+func (r *Request) Most(now time.Duration) time.Duration {
+	since := now - r.SetBy
+	return r.Life - since + Drift(since)
 }

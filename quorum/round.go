@@ -115,50 +115,59 @@ func (r *Round) amend(node int) (Amend, bool) {
 // takeBack undoes a take on one node: what this attempt got there, and nothing else.
 //
 // Tokens are not always unique in the wild, so that "the value is my token" proves
-// nothing. The proof is when the key expires. Our SET was carried out at some moment e
-// and gave the key a life, so that it expires at e + life:
-//   - the node said yes: e is before the moment the answer was read. Whoever took
-//     the key after that made it expire later.
-//   - the answer was lost with the connection: e is before it broke, and after
-//     the node was last heard before. An acceptance that was counted for another
-//     attempt had been heard, so that it is never in that window. What was carried
-//     out later from the node's buffer is outside of it too: left to its ttl.
+// nothing. The proof is when the key expires. The node said yes, so that our SET was carried out at
+// some moment e before the answer was read, and made the key expire at e + life; until the answer was read
+// our key was there, and whoever took the key after that made it expire later.
 //
-// And nothing is taken back once the attempt's own life is over: by then the same
-// token may be the next holder's.
+// What is left alone, to end with its ttl:
+//   - a yes that is heard so late that our key may have expired, and been taken, before;
+//   - a take whose answer was lost with the connection. Whether it was carried out, and when, is not known
+//     well enough: with one token for all, what another proxy took meanwhile looks the same. (We
+//     deviate from the first design, which guessed from the remaining time.)
 func (r *Round) takeBack(node int) (Amend, bool) {
 	a := r.slots[node].Answer
-	lost := a.Vote == Unknown && a.Trace == Lost
-	if a.Vote != Yes && !lost { // a yes that does not count has set the key all the same
+	if a.Vote != Yes { // one that does not count has set the key all the same
 		return Amend{}, false
 	}
-	back := &Request{
-		Op: TakeBack, Key: r.req.Key, Token: r.req.Token, Life: r.req.Life,
-		SetFrom: max(r.began, a.Since), SetTo: a.At, Guess: lost,
+	if a.At-r.began >= r.req.Life-Drift(r.req.Life) {
+		return Amend{}, false
 	}
-	return Amend{Node: node, Req: back, Until: a.At + r.req.Life}, true
+	back := &Request{Op: TakeBack, Key: r.req.Key, Token: r.req.Token, Life: r.req.Life, SetBy: a.At}
+	return Amend{Node: node, Req: back, Until: r.began + r.req.Life}, true
 }
 
-// repeatRelease tells a release again to a node that may not have got it (R19), until
-// the lock has expired by itself: when that is was said by the nodes that released it.
+// repeatRelease tells a release again to a node that may not have got it (R19), until the lock has expired by
+// itself. When that is was said by the nodes that released it; it also tells the lock from one that was
+// taken with the same token since, which expires later. Where none has said it, the token alone must do.
 func (r *Round) repeatRelease(node int) (Amend, bool) {
 	a := r.slots[node].Answer
 	if a.Vote != Unknown || a.Trace == Awaited || r.ruling.Verdict == Denied {
 		return Amend{}, false
 	}
-	return Amend{Node: node, Req: r.req, Until: r.lockEnds()}, true
+	left, by := r.lockLeft()
+	if left == 0 {
+		return Amend{Node: node, Req: r.req, Until: r.began + Pad(r.maxTTL)}, true
+	}
+	again := &Request{Op: TakeBack, Key: r.req.Key, Token: r.req.Token, Life: left + spread, SetBy: by}
+	return Amend{Node: node, Req: again, Until: by + left}, true
 }
 
-func (r *Round) lockEnds() time.Duration {
-	bound := Pad(r.maxTTL)
-	longest := int64(-1)
+// spread is how much later than on the others a lock may have been set on one node, for a repeated
+// release to find it.
+const spread = 10 * time.Millisecond
+
+// lockLeft is the longest remaining time of the lock that a node has told when it released it, and our clock
+// when that was read; zero if none has.
+func (r *Round) lockLeft() (left, by time.Duration) {
 	for i := range r.slots {
-		if s := &r.slots[i]; s.heard && s.Vote == Yes {
-			longest = max(longest, s.Number)
+		s := &r.slots[i]
+		if !s.heard || s.Vote != Yes {
+			continue
+		}
+		ms := min(s.Number, Pad(r.maxTTL).Milliseconds())
+		if d := time.Duration(ms) * time.Millisecond; d > left {
+			left, by = d, s.At
 		}
 	}
-	if longest < 0 || longest > bound.Milliseconds() {
-		return r.began + bound
-	}
-	return r.began + time.Duration(longest)*time.Millisecond
+	return left, by
 }

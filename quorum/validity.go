@@ -37,8 +37,8 @@ func Validity(ttl, life, spent time.Duration) time.Duration {
 
 // InTime says whether a majority that was complete after spent grants a lock or
 // an extend of ttl: spent < min(ttl, limit) and a validity above zero (R14).
-// limit is the round limit R, the same number for every proxy of a fleet: the
-// safety of readmitting nodes that forgot rests on no vote being counted later.
+// limit is the round limit R, the same number for every proxy of a fleet: no vote is
+// ever counted later than that after its round began.
 func InTime(ttl, life, limit, spent time.Duration) bool {
 	return spent < ttl && spent < limit && Validity(ttl, life, spent) > 0
 }

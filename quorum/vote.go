@@ -61,9 +61,6 @@ type Answer struct {
 
 	// At is our clock when the answer was read, or given up.
 	At time.Duration
-	// Since is, for a Lost answer, our clock when the node was last heard before:
-	// a bound from below for when the request was carried out.
-	Since time.Duration
 }
 
 // Why a node refused a release or an extend.

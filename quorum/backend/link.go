@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -12,8 +11,9 @@ import (
 )
 
 const (
-	// maxFlight is how many requests one flush carries at most, so that its buffer is bounded.
-	maxFlight = 1024
+	// maxFlight is how many requests one flush carries at most: its buffer is bounded, and its first
+	// answer does not wait long for its last.
+	maxFlight = 256
 	// maxFlights is how many flushes may be unanswered before the writer waits.
 	maxFlights = 256
 )
@@ -36,6 +36,7 @@ type link struct {
 	pipe  *Pipe
 	redis redis.Conn
 	wire  *conn
+	id    int64 // of this connection on the node; 0 if it does not say
 
 	kick    chan struct{} // something was queued
 	flights chan int      // sizes of flights, to the reader
@@ -45,22 +46,23 @@ type link struct {
 	mu sync.Mutex
 	// calls that the node has not answered, the oldest first. Invariant: the first flying of
 	// them were written or are being written; the first voted of them have timed out.
-	calls  ring
-	flying int
-	voted  int
+	calls   ring
+	flying  int
+	voted   int
+	landing int // calls that were answered, and whose answers are being handed out
 	// heard is when the node last spoke; or when it began to owe us something, if that is later.
 	heard   time.Duration
 	timer   *time.Timer   // runs expire; one for all calls
-	armed   bool          // Invariant: true while calls is not empty; that it fires too early does no harm
-	due     time.Duration // when the timer should fire
+	armed   bool          // Invariant: true while a vote is outstanding
+	due     time.Duration // when the timer fires: not after any vote is due; that it fires too early does no harm
 	excused bool          // it fired late, and was given more time, once
 	retired bool          // no new calls; waits for the answers of what is flying
 	cause   error         // not nil: failed
 }
 
-func newLink(p *Pipe, c redis.Conn, wire *conn) *link {
+func newLink(p *Pipe, c redis.Conn, wire *conn, id int64) *link {
 	l := &link{
-		pipe: p, redis: c, wire: wire,
+		pipe: p, redis: c, wire: wire, id: id,
 		kick:    make(chan struct{}, 1),
 		flights: make(chan int, maxFlights),
 		gone:    make(chan struct{}),
@@ -91,8 +93,8 @@ func (l *link) send(c call, now time.Duration) error {
 	if l.calls.n == 0 {
 		l.heard = now
 	}
-	if !l.armed {
-		l.arm(now, l.pipe.opts.Patience.Timeout)
+	if due := now + l.pipe.opts.Patience.Timeout; !l.armed || l.due > due {
+		l.arm(now, due-now)
 	}
 	l.calls.push(c)
 	select {
@@ -187,13 +189,6 @@ type reply struct {
 // that is lost while it is idle is noticed before it is needed; and without a deadline: how
 // long a node is waited for is decided by expire.
 func (l *link) read() {
-	defer func() {
-		// Redigo trusts lengths that a node sends. What that leads to must end
-		// with the connection, not with the process.
-		if v := recover(); v != nil {
-			l.fail(fmt.Errorf("garbage from the node: %v", v))
-		}
-	}()
 	var replies []reply
 	var landed []call
 	for {
@@ -211,11 +206,18 @@ func (l *link) read() {
 }
 
 // receive one flight's replies. The error is not nil when the connection is broken.
-func (l *link) receive(replies []reply) ([]reply, error) {
+func (l *link) receive(replies []reply) (_ []reply, broken error) {
+	defer func() {
+		// Redigo trusts lengths that a node sends. What that leads to must end
+		// with the connection, not with the process.
+		if v := recover(); v != nil {
+			broken = fmt.Errorf("garbage from the node: %v", v)
+		}
+	}()
 	due := 1 // until the first reply has come, and with it a flight
 	for len(replies) < due {
 		v, err := l.redis.Receive()
-		if e := redis.Error(""); err != nil && !errors.As(err, &e) {
+		if err != nil && !refusal(err) {
 			return replies, err
 		}
 		if len(replies) == 0 {
@@ -240,6 +242,7 @@ func (l *link) land(replies []reply, landed []call) []call {
 	}
 	n := len(replies)
 	landed = l.calls.pop(n, landed)
+	l.landing = n
 	l.flying -= n
 	l.voted = max(0, l.voted-n)
 	l.heard = now
@@ -253,6 +256,9 @@ func (l *link) land(replies []reply, landed []call) []call {
 	for k := range landed {
 		l.answer(&landed[k], replies[k], now)
 	}
+	l.mu.Lock()
+	l.landing = 0
+	l.mu.Unlock()
 	if finished {
 		l.fail(errSilent)
 	}
@@ -260,17 +266,22 @@ func (l *link) land(replies []reply, landed []call) []call {
 }
 
 func (l *link) answer(c *call, r reply, now time.Duration) {
-	if noScript(r.err) && !c.resent {
+	if noScript(r.err) && !c.resent && wireOf(c, now).body != nil {
+		// Behind what was sent meanwhile. That costs that at most: a release leaves the key to no other
+		// take before it, and an undo looks at the expiry.
 		c.resent = true
 		if l.send(*c, now) == nil {
 			return
 		}
 	}
-	if c.voter == nil {
-		return // told; nobody waits to hear what came of it
-	}
 	if r.err != nil {
 		l.pipe.refused(r.err)
+	}
+	if c.voter == nil {
+		if r.err != nil {
+			l.pipe.retry(*c)
+		}
+		return // told; nobody waits to hear what came of it
 	}
 	a := decode(c.req, r.value, r.err)
 	a.At = now
@@ -307,7 +318,9 @@ func (l *link) expire() {
 	if l.voted < l.calls.n {
 		next = min(next, patience.Due(l.calls.at(l.voted).sent, l.heard))
 	}
-	l.arm(now, next-now)
+	if !l.retired || l.voted < l.calls.n {
+		l.arm(now, next-now)
+	}
 	retired := l.retired
 	l.mu.Unlock()
 
@@ -361,7 +374,7 @@ func (l *link) fail(cause error) {
 		return
 	}
 	l.cause = cause
-	lost, retired, since := l.flying, l.retired, l.heard
+	lost, retired := l.flying, l.retired
 	calls := l.calls.pop(l.calls.n, nil)
 	l.flying, l.voted = 0, 0
 	l.timer.Stop()
@@ -369,7 +382,7 @@ func (l *link) fail(cause error) {
 
 	l.redis.Close()
 	close(l.dead)
-	l.pipe.broken(l, cause)
+	l.pipe.leave(l, cause)
 	if !retired {
 		close(l.gone)
 	}
@@ -377,7 +390,7 @@ func (l *link) fail(cause error) {
 	for k, c := range calls {
 		a := quorum.Answer{Trace: quorum.Nothing, At: now, Err: cause}
 		if k < lost {
-			a.Trace, a.Since = quorum.Lost, since
+			a.Trace = quorum.Lost
 		}
 		l.pipe.lose(c, a)
 	}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,11 +18,6 @@ import (
 
 	"redlockd/quorum"
 )
-
-// maxRetired is how many connections that were given up for their silence are kept for
-// their late answers. There is one more only when a node fell silent, was connected to again, and fell
-// silent again, before it answered or the system gave the old connection up.
-const maxRetired = 4
 
 var (
 	errDialing = errors.New("not connected yet")
@@ -64,7 +58,6 @@ type Pipe struct {
 
 	mu      sync.Mutex
 	link    *link // the connection, also while it is silent
-	retired []*link
 	health  quorum.Health
 	since   time.Duration
 	why     error // what was wrong last; nil if nothing ever was
@@ -72,6 +65,7 @@ type Pipe struct {
 	logged  map[string]bool // refusals of this connection that the log has
 	version string
 	owed    []call
+	telling bool // tellOwed is about to run
 	dropped uint64
 }
 
@@ -138,6 +132,10 @@ func (p *Pipe) keep(c call, now time.Duration) {
 		return
 	}
 	p.owed = append(p.owed, c)
+	if !p.telling && p.current.Load() != nil {
+		p.telling = true
+		time.AfterFunc(retryOwed, p.tellOwed)
+	}
 }
 
 // lose gives up a call of a link that was lost.
@@ -176,7 +174,7 @@ func (p *Pipe) State() quorum.NodeState {
 	}
 	if p.link != nil {
 		p.link.mu.Lock()
-		s.Queued = p.link.calls.n
+		s.Queued = p.link.calls.n + p.link.landing
 		p.link.mu.Unlock()
 	}
 	return s
@@ -199,6 +197,39 @@ func (p *Pipe) change(h quorum.Health, now time.Duration, why error) {
 		p.opts.Log.Info("node is up", "node", p.opts.Name, "version", p.version)
 	} else {
 		p.opts.Log.Warn("node is "+h.String(), "node", p.opts.Name, "why", why)
+	}
+}
+
+// retry keeps what is owed for another try: the node has answered it with an error, or has no room for it.
+func (p *Pipe) retry(c call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keep(c, p.opts.Clock())
+}
+
+// retryOwed is how long what is owed to a node that is up waits for another try.
+const retryOwed = 500 * time.Millisecond
+
+// tellOwed runs a while after something could not be told to a node that is up.
+func (p *Pipe) tellOwed() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.telling = false
+	if l := p.current.Load(); l != nil {
+		p.sendOwed(l)
+	}
+}
+
+// sendOwed sends what is owed, with mu held, and keeps what there is no room for.
+func (p *Pipe) sendOwed(l *link) {
+	now := p.opts.Clock()
+	owed := p.owed
+	p.owed = nil
+	for _, c := range owed {
+		c.sent = now
+		if now < c.until && l.send(c, now) != nil {
+			p.keep(c, now)
+		}
 	}
 }
 
@@ -225,18 +256,10 @@ const maxKinds = 32
 // enter makes l the link in use. What is owed goes first: so that a release kept for the node can
 // not delete a lock that is taken with the same token from now on.
 func (p *Pipe) enter(l *link) {
-	now := p.opts.Clock()
-	owed := p.owed
-	p.owed = nil
-	for _, c := range owed {
-		c.sent = now
-		if now < c.until && l.send(c, now) != nil {
-			p.keep(c, now)
-		}
-	}
+	p.sendOwed(l)
 	p.link = l
 	p.current.Store(l)
-	p.change(quorum.Up, now, nil)
+	p.change(quorum.Up, p.opts.Clock(), nil)
 }
 
 // heard: the node has spoken on l.
@@ -251,7 +274,7 @@ func (p *Pipe) heard(l *link) {
 	}
 }
 
-// silent: the node owes answers on l and has said nothing for the node timeout.
+// silent: the node owes answers on l and has said nothing for four node timeouts.
 func (p *Pipe) silent(l *link, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -265,26 +288,9 @@ func (p *Pipe) silent(l *link, now time.Duration) {
 func (p *Pipe) retire(l *link) {
 	p.leave(l, errSilent)
 	l.retire()
-	p.mu.Lock()
-	p.retired = append(p.retired, l)
-	var oldest *link
-	if len(p.retired) > maxRetired {
-		oldest = p.retired[0]
-	}
-	p.mu.Unlock()
-	if oldest != nil {
-		oldest.fail(errSilent)
-	}
 }
 
-// broken: l has failed.
-func (p *Pipe) broken(l *link, cause error) {
-	p.leave(l, cause)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.retired = slices.DeleteFunc(p.retired, func(r *link) bool { return r == l })
-}
-
+// leave: l is not in use any more.
 func (p *Pipe) leave(l *link, why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -298,8 +304,9 @@ func (p *Pipe) leave(l *link, why error) {
 // connect keeps the pipe connected until ctx is done.
 func (p *Pipe) connect(ctx context.Context) {
 	defer close(p.done)
+	var old *link // the connection before, which may be retired and not dead yet
 	for failed := 0; ctx.Err() == nil; {
-		l, err := p.dial(ctx)
+		l, err := p.dial(ctx, old)
 		if err != nil {
 			failed++
 			p.mu.Lock()
@@ -312,11 +319,10 @@ func (p *Pipe) connect(ctx context.Context) {
 			p.enter(l)
 			p.mu.Unlock()
 			l.start() // now, so that leave finds it entered however soon it fails
+			old = l
 			select {
 			case <-l.gone:
 			case <-ctx.Done():
-				l.fail(errClosed)
-				return
 			}
 		}
 		select {
@@ -324,10 +330,14 @@ func (p *Pipe) connect(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
+	if old != nil {
+		old.fail(errClosed)
+	}
 }
 
-// dial connects, logs in and loads our scripts. The address is resolved anew each time.
-func (p *Pipe) dial(ctx context.Context) (*link, error) {
+// dial connects, logs in, loads our scripts, and ends the old connection on the node. The address is resolved
+// anew each time.
+func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
 	defer cancel()
 	var wire *conn
@@ -346,7 +356,10 @@ func (p *Pipe) dial(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	version, err := greet(c)
+	version, id, err := greet(c)
+	if err == nil && old != nil {
+		err = p.succeed(ctx, c, old)
+	}
 	if err == nil {
 		err = wire.Conn.SetDeadline(time.Time{})
 	}
@@ -358,28 +371,57 @@ func (p *Pipe) dial(ctx context.Context) (*link, error) {
 	p.version = version
 	p.mu.Unlock()
 	wire.gather = true
-	return newLink(p, c, wire), nil
+	return newLink(p, c, wire, id), nil
 }
 
 // greet loads our scripts and waits for the answers, so that a node that only accepts
-// connections (because it is stopped, or loading its data) is not up.
-func greet(c redis.Conn) (string, error) {
+// connections (because it is stopped, or loading its data) is not up. A node that does not say its version,
+// or which connection this is, is a node all the same.
+func greet(c redis.Conn) (node string, id int64, err error) {
 	for _, s := range scripts {
 		if _, err := c.Do("SCRIPT", "LOAD", s.text); err != nil {
-			return "", err
+			return "", 0, err
 		}
 	}
 	info, err := redis.String(c.Do("INFO", "server"))
-	if e := redis.Error(""); err != nil && !errors.As(err, &e) {
-		return "", err
+	if err != nil && !refusal(err) {
+		return "", 0, err
 	}
-	return version(info), nil // a node that does not say its version is a node all the same
+	id, err = redis.Int64(c.Do("CLIENT", "ID"))
+	if err != nil && !refusal(err) {
+		return "", 0, err
+	}
+	return version(info), id, nil
 }
 
-// Close waits until the node has answered what it was sent, but not longer than ctx,
-// and ends the pipe.
+// refusal is an error that the node has answered with; every other one is the end of the connection.
+func refusal(err error) bool {
+	var e redis.Error
+	return errors.As(err, &e)
+}
+
+// succeed ends the old connection on the node before the new one is used: what the node has not read of it is
+// never carried out, so that there is one ordered pipe to a node at any time. Else a release that lay in a buffer
+// could delete, later, what was taken with the same token since. What the node has answered on the old one
+// is read until its end.
+func (p *Pipe) succeed(ctx context.Context, c redis.Conn, old *link) error {
+	if old.id != 0 {
+		if _, err := c.Do("CLIENT", "KILL", "ID", old.id); err != nil && !refusal(err) {
+			return err
+		}
+		select {
+		case <-old.dead:
+		case <-ctx.Done():
+		}
+	}
+	old.fail(errSilent)
+	return nil
+}
+
+// Close waits until the node has answered what it was sent and is owed, unless it does not answer, but not
+// longer than ctx, and ends the pipe.
 func (p *Pipe) Close(ctx context.Context) {
-	for ctx.Err() == nil && p.State().Queued > 0 {
+	for s := p.State(); ctx.Err() == nil && s.Health == quorum.Up && s.Queued+s.Owed > 0; s = p.State() {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
@@ -389,12 +431,6 @@ func (p *Pipe) Close(ctx context.Context) {
 	<-p.done
 	if owed := p.State().Owed; owed > 0 {
 		p.opts.Log.Warn("undo and release requests were not delivered: their locks end by themselves", "node", p.opts.Name, "requests", owed)
-	}
-	p.mu.Lock()
-	retired := slices.Clone(p.retired)
-	p.mu.Unlock()
-	for _, l := range retired {
-		l.fail(errClosed)
 	}
 }
 

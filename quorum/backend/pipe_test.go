@@ -233,7 +233,7 @@ func TestR17UndoCannotOvertakeItsRequest(t *testing.T) {
 	inBubble(t, nil, func(f fixture) {
 		f.node.Slow(20 * ms)
 		f.send(take("k", "t", time.Minute))
-		f.pipe.Owe(&quorum.Request{Op: quorum.TakeBack, Key: []byte("k"), Token: []byte("t"), Life: time.Minute, SetTo: f.clock() + 20*ms}, time.Hour)
+		f.pipe.Owe(&quorum.Request{Op: quorum.TakeBack, Key: []byte("k"), Token: []byte("t"), Life: time.Minute, SetBy: f.clock() + 20*ms}, time.Hour)
 		time.Sleep(100 * ms)
 		synctest.Wait()
 		f.holds("k", "")
@@ -255,7 +255,7 @@ func TestUndoLeavesTheNextHolderAlone(t *testing.T) {
 		f.node.Put("k", "shared", life)
 		time.Sleep(10 * time.Second)
 		f.node.Put("k", "shared", life) // taken anew, ten seconds later
-		undo := &quorum.Request{Op: quorum.TakeBack, Key: []byte("k"), Token: []byte("shared"), Life: life, SetTo: set}
+		undo := &quorum.Request{Op: quorum.TakeBack, Key: []byte("k"), Token: []byte("shared"), Life: life, SetBy: set}
 		f.pipe.Owe(undo, time.Hour)
 		synctest.Wait()
 		f.holds("k", "shared")
@@ -393,7 +393,9 @@ func TestGarbageFromANode(t *testing.T) {
 					far.Write([]byte("$1\r\nx\r\n"))
 				}
 				far.Read(buf)
-				far.Write([]byte("$1\r\nx\r\n"))
+				far.Write([]byte("$1\r\nx\r\n")) // INFO
+				far.Read(buf)
+				far.Write([]byte(":7\r\n")) // CLIENT ID
 				greeted <- struct{}{}
 				far.Read(buf)
 				far.Write([]byte(garbage))
@@ -434,5 +436,89 @@ func TestManyRoundsInFlight(t *testing.T) {
 				t.Fatalf("request %d: %+v", 51+i, a)
 			}
 		}
+	})
+}
+
+// A node that says NOSCRIPT to what is no script is told nothing again.
+func TestNoScriptForNoScript(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Refuse("NOSCRIPT what script?")
+		f.want(f.send(take("k", "t", time.Second)), 0, nothing)
+	})
+}
+
+// A vote is due in time also when the node had been silent before.
+func TestR12TimeoutAfterSilence(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Hang()
+		first := f.send(take("k", "t", time.Minute))
+		f.want(first, 300*ms, awaited)
+		f.node.Resume()
+		f.want(first, 0, awaited, yes)
+		f.node.Hang()
+		f.want(f.send(take("k2", "t", time.Minute)), 50*ms, awaited)
+		f.want(f.send(take("k3", "t", time.Minute)), 50*ms, awaited)
+	})
+}
+
+// What is owed is told again when the node has answered it with an error, and when there was no room.
+func TestOwedIsToldAgain(t *testing.T) {
+	inBubble(t, func(o *Options) { o.Queue = 1 }, func(f fixture) {
+		f.node.Put("k", "t", time.Hour)
+		f.node.Put("k2", "t", time.Hour)
+		f.node.Refuse("MISCONF no disk")
+		f.pipe.Owe(&quorum.Request{Op: quorum.Release, Key: []byte("k"), Token: []byte("t")}, f.clock()+time.Hour)
+		f.pipe.Owe(&quorum.Request{Op: quorum.Release, Key: []byte("k2"), Token: []byte("t")}, f.clock()+time.Hour)
+		time.Sleep(10 * time.Second)
+		f.holds("k", "t")
+		f.node.Refuse("")
+		time.Sleep(2 * time.Second)
+		f.holds("k", "")
+		f.holds("k2", "")
+		if s := f.pipe.State(); s.Owed != 0 || s.Queued != 0 {
+			t.Fatalf("%+v", s)
+		}
+	})
+}
+
+// What is owed goes before anything that is taken from then on; and what was owed and lost is owed again.
+func TestOwedGoesFirst(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Put("k", "shared", time.Hour)
+		f.node.Hang()
+		f.pipe.Owe(&quorum.Request{Op: quorum.Release, Key: []byte("k"), Token: []byte("shared")}, f.clock()+time.Hour)
+		synctest.Wait()
+		f.node.Cut() // the release is lost
+		f.node.Resume()
+		time.Sleep(ms)
+		f.holds("k", "shared")
+		for range 1000 { // until it is connected again
+			h := f.send(take("k", "shared", time.Hour))
+			synctest.Wait()
+			if h.all()[0].Vote != quorum.Unknown {
+				f.want(h, 0, yes)
+				break
+			}
+			time.Sleep(ms)
+		}
+		time.Sleep(time.Second)
+		f.holds("k", "shared")
+	})
+}
+
+// The connection before is ended on the node before the new one is used: nothing of it is carried out later.
+func TestOnePipeAtATime(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Put("k", "shared", time.Hour)
+		f.node.HoldConnections() // what we send from here on is held up on its way
+		f.send(&quorum.Request{Op: quorum.Release, Key: []byte("k"), Token: []byte("shared")})
+		time.Sleep(5 * time.Second) // given up, and connected anew
+		if s := f.pipe.State(); s.Health != quorum.Up {
+			t.Fatalf("%+v", s)
+		}
+		f.node.Put("k", "shared", time.Hour) // the next holder, with the same token
+		f.node.ReleaseConnections()
+		time.Sleep(time.Second)
+		f.holds("k", "shared")
 	})
 }

@@ -41,11 +41,10 @@ end
 redis.call('PEXPIRE', KEYS[1], life)
 return 1`)
 
-	// takeBack: delete the lock if its token is ARGV[1] and its remaining time lies between
-	// ARGV[2] and ARGV[3].
+	// takeBack: delete the lock if its token is ARGV[1] and its remaining time is not above ARGV[2].
 	takeBack = newScript(`if redis.call('GET', KEYS[1]) ~= ARGV[1] then return -2 end
 local left = redis.call('PTTL', KEYS[1])
-if left < tonumber(ARGV[2]) or left > tonumber(ARGV[3]) then return -2 end
+if left < 0 or left > tonumber(ARGV[2]) then return -2 end
 redis.call('DEL', KEYS[1])
 return 1`)
 

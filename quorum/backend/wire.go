@@ -46,8 +46,7 @@ func encode(r *quorum.Request, now time.Duration) command {
 		}
 		return run(extend, r.Key, r.Token, millis(r.Life))
 	case quorum.TakeBack:
-		least, most := r.Window(now)
-		return run(takeBack, r.Key, r.Token, millis(least), millis(most))
+		return run(takeBack, r.Key, r.Token, millis(r.Most(now)))
 	case quorum.Get:
 		return command{name: "GET", args: []any{r.Key}}
 	case quorum.Remaining:

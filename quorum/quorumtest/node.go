@@ -16,17 +16,19 @@ import (
 type Node struct {
 	mu     sync.Mutex
 	store  store
-	conns  map[net.Conn]bool
+	conns  map[net.Conn]int64 // and which number each has
+	latest int64
 	down   bool
 	delay  time.Duration
-	hung   chan struct{} // not nil: nothing is carried out until it is closed
-	refuse string        // not empty: every write is answered with this error
-	seen   [][]string    // commands carried out, in order
+	hung   chan struct{}              // not nil: nothing is carried out until it is closed
+	held   map[net.Conn]chan struct{} // nothing of these is carried out until it is closed
+	refuse string                     // not empty: every write is answered with this error
+	seen   [][]string                 // commands carried out, in order
 }
 
 // NewNode is up and empty.
 func NewNode() *Node {
-	return &Node{store: store{}, conns: map[net.Conn]bool{}}
+	return &Node{store: store{}, conns: map[net.Conn]int64{}}
 }
 
 // Dial connects to the node, in memory, as net.Dialer's DialContext would.
@@ -37,7 +39,8 @@ func (n *Node) Dial(context.Context, string, string) (net.Conn, error) {
 		return nil, syscall.ECONNREFUSED
 	}
 	near, far := pipe()
-	n.conns[far] = true
+	n.latest++
+	n.conns[far] = n.latest
 	go n.serve(far)
 	return near, nil
 }
@@ -59,6 +62,27 @@ func (n *Node) Resume() {
 		close(n.hung)
 		n.hung = nil
 	}
+}
+
+// HoldConnections holds up whatever comes over the connections that there are now, as a network does; new ones
+// are not affected.
+func (n *Node) HoldConnections() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.held = map[net.Conn]chan struct{}{}
+	for c := range n.conns {
+		n.held[c] = make(chan struct{})
+	}
+}
+
+// ReleaseConnections ends HoldConnections.
+func (n *Node) ReleaseConnections() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, held := range n.held {
+		close(held)
+	}
+	n.held = nil
 }
 
 // Slow lets every answer wait for d after it was carried out.
@@ -147,17 +171,20 @@ func (n *Node) serve(c net.Conn) {
 			return
 		}
 		n.mu.Lock()
-		hung := n.hung
+		hung, held := n.hung, n.held[c]
 		n.mu.Unlock()
 		if hung != nil {
 			<-hung
 		}
+		if held != nil {
+			<-held
+		}
 		n.mu.Lock()
-		if !n.conns[c] {
+		if n.conns[c] == 0 {
 			n.mu.Unlock()
 			return // cut while it hung
 		}
-		out := n.execute(args)
+		out := n.execute(args, c)
 		delay := n.delay
 		n.mu.Unlock()
 		time.Sleep(delay)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,13 +61,31 @@ func intReply(n int64) string   { return fmt.Sprintf(":%d\r\n", n) }
 func bulkReply(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s) }
 
 // execute carries out a command, with n.mu held.
-func (n *Node) execute(args []string) []byte {
+func (n *Node) execute(args []string, c net.Conn) []byte {
 	args[0] = strings.ToUpper(args[0])
 	n.seen = append(n.seen, args)
+	if args[0] == "CLIENT" {
+		return []byte(n.client(args[1:], c))
+	}
 	if n.refuse != "" && args[0] != "INFO" && args[0] != "SCRIPT" {
 		return []byte("-" + n.refuse + "\r\n")
 	}
 	return []byte(n.store.command(args))
+}
+
+// client is CLIENT ID and CLIENT KILL ID, with n.mu held.
+func (n *Node) client(args []string, c net.Conn) string {
+	if args[0] == "ID" {
+		return intReply(n.conns[c])
+	}
+	for other, id := range n.conns {
+		if strconv.FormatInt(id, 10) == args[2] {
+			delete(n.conns, other)
+			other.Close()
+			return intReply(1)
+		}
+	}
+	return intReply(0)
 }
 
 func (s store) command(args []string) string {
