@@ -354,6 +354,24 @@ func TestR6SharedTokenSurvivesTheUndo(t *testing.T) {
 	})
 }
 
+// Answers that come when the lock they speak of has expired: the next holder has the same token.
+func TestR6SharedTokenSurvivesLateAnswers(t *testing.T) {
+	virtual(t, 5, func(w world) {
+		a, b := w.client(w.redlockd()), w.client(w.redlockd())
+		for _, n := range w.nodes {
+			n.Slow(1400 * ms)
+		}
+		a.want("SET k shared NX PX 1000", "-NOQUORUM…", 50*ms)
+		for _, n := range w.nodes {
+			n.Slow(0)
+		}
+		time.Sleep(1100 * ms) // expired on all nodes
+		b.want("SET k shared NX PX 1000", "+OK", 0)
+		time.Sleep(500 * ms) // the answers to a have come
+		w.wantHolders("k", "shared", 5)
+	})
+}
+
 func TestR8EveryLockEnds(t *testing.T) {
 	virtual(t, 3, func(w world) {
 		c := w.client(w.redlockd("--max-ttl", "1h"))

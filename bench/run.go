@@ -17,8 +17,7 @@ import (
 	"redlockd/bench/servers"
 )
 
-// grantLimit is how long a fresh fleet may take until it grants locks; redlockd vouches for new nodes only after its
-// round limit.
+// grantLimit is how long a fresh fleet may take until it grants locks: redlockd connects in the background.
 const grantLimit = 30 * time.Second
 
 // bench is a run of all rows: one directory for everything, removed at the end.
@@ -82,7 +81,7 @@ func (b *bench) prepare(list []rows.Row) error {
 }
 
 // stage is the servers of one row. Every row has fresh ones: no keys, expiries or debts of the row before, and no flush
-// under a running redlockd, which would have to teach the nodes all over again.
+// under a running redlockd, to which it is a node that forgets.
 type stage struct {
 	nodes []*servers.Redis
 	proxy *servers.Proxy

@@ -6,5 +6,7 @@
 //	parse.go   arguments -> Command
 //	set.go     the options of SET
 //	errors.go  Redis's error texts
-//	script.go  scripts, known by what they do
+//	script*.go scripts, known by what they do: script.go what is told of one, scriptcache.go those we know,
+//	           scriptrecognise.go and scripttrial.go how one is recognised, scriptsandbox.go and
+//	           scriptmodel.go what it is run in and against
 package commands

@@ -9,8 +9,9 @@ import (
 type Verb uint8
 
 const (
+	asParsed Verb = iota // parse says which
 	// Of the locks: each is a round.
-	Take Verb = iota + 1
+	Take
 	Overwrite
 	Release
 	Extend
@@ -88,7 +89,7 @@ var (
 func init() {
 	table = make(map[string]Spec)
 	for _, s := range []Spec{
-		{"set", -3, writes, 1, 1, 1, "string", "key value [NX|XX] [EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT unix-time-milliseconds]", "Take a lock (NX), or overwrite a key.", 0, parseSet},
+		{"set", -3, writes, 1, 1, 1, "string", "key value [NX|XX] [EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT unix-time-milliseconds]", "Take a lock (NX), or overwrite a key.", asParsed, parseSet},
 		{"setnx", 3, writes, 1, 1, 1, "string", "key value", "Take a lock for max-ttl.", Take, parseSetNX},
 		{"get", 2, reads, 1, 1, 1, "string", "key", "The value that a majority holds.", Get, parseKey},
 		{"del", -2, erases, 1, -1, 1, "generic", "key...", "Delete keys, whoever holds them.", Delete, parseKeys},
@@ -99,8 +100,8 @@ func init() {
 		{"expire", -3, erases, 1, 1, 1, "generic", "key seconds", "Set a key's expiry in seconds, whoever holds it.", Expire, parseExpireCommand},
 		{"pexpire", -3, erases, 1, 1, 1, "generic", "key milliseconds", "Set a key's expiry in milliseconds, whoever holds it.", Expire, parseExpireCommand},
 		{"dbsize", 1, reads, 0, 0, 0, "server", "", "How many keys a majority of the nodes has.", DBSize, nil},
-		{"eval", -3, runs, 0, 0, 0, "scripting", "script numkeys [key...] [arg...]", "Release or extend a lock by a script, known by what it does.", 0, parseEval},
-		{"evalsha", -3, runs, 0, 0, 0, "scripting", "sha1 numkeys [key...] [arg...]", "Release or extend a lock by a script's SHA1.", 0, parseEval},
+		{"eval", -3, runs, 0, 0, 0, "scripting", "script numkeys [key...] [arg...]", "Release or extend a lock by a script, known by what it does.", asParsed, parseEval},
+		{"evalsha", -3, runs, 0, 0, 0, "scripting", "sha1 numkeys [key...] [arg...]", "Release or extend a lock by a script's SHA1.", asParsed, parseEval},
 		{"script", -2, runs, 0, 0, 0, "scripting", "subcommand [argument...]", "LOAD, EXISTS and FLUSH scripts.", ScriptAdmin, nil},
 		{"ping", -1, talks, 0, 0, 0, "connection", "[message]", "Answer PONG.", Ping, nil},
 		{"echo", 2, talks, 0, 0, 0, "connection", "message", "Answer the message.", Echo, nil},

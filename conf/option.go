@@ -58,7 +58,7 @@ func nodeOptions(c *Config) []option {
 			why:    "without any, an embedded demo fleet is started, so that a first try needs nothing else",
 			choose: "an odd number of masters that fail independently (machines, power, zones): 3 survive one failure, 5 survive two; the same list on every redlockd of a fleet"},
 		{name: "node-timeout", setting: duration(&c.NodeTimeout, time.Millisecond, 10*time.Second), def: "50ms",
-			why:    "R12: far below the ttl of any lock, so that a node that is down or hung delays nobody",
+			why:    "R12: far below the ttl of any lock, so that a node that is down or hung delays nobody; counted from the node's latest word, so that a busy one is not taken for hung",
 			choose: "several times the slowest round trip to a healthy node, say five times its 99.9th percentile"},
 		{name: "node-silence", setting: duration(&c.NodeSilence, 10*time.Millisecond, time.Minute), def: "5s",
 			why:    "a node that owes answers and sends nothing for this long is dialled anew (it is not asked any more after four node-timeouts, so that it costs nothing meanwhile); what it was sent before is still undone when it answers late",

@@ -27,7 +27,7 @@ func (a always) Owe(*quorum.Request, time.Duration)                             
 func (a always) Send(_ *quorum.Request, _ time.Duration, v quorum.Voter, i int) { v.Hear(i, a.answer) }
 
 func newTestServer(nodes ...quorum.Node) *Server {
-	rules := quorum.Rules{MaxTTL: time.Hour, RoundLimit: time.Second}
+	rules := quorum.Rules{MaxTTL: time.Hour, RoundLimit: time.Second, InFlight: 10}
 	started := time.Now()
 	clock := func() time.Duration { return time.Since(started) }
 	return New(Options{
@@ -133,5 +133,68 @@ func TestConversations(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, golden)
 			}
 		})
+	}
+}
+
+// A panic of ours ends one connection, with an answer, and gives back what its batch was granted.
+func TestPanicEndsOneConnection(t *testing.T) {
+	node := &recorder{}
+	s := newTestServer(node)
+	s.Fleet = quorum.NewFleet([]quorum.Node{node}, quorum.Rules{MaxTTL: time.Hour, RoundLimit: time.Second, InFlight: 10},
+		func() time.Duration { return 0 }, func() float64 { return 0 }, nil)
+	node.panicOn = "boom"
+	got := conversation(t, s, []string{"SET a t NX PX 1000 ; GET boom", "PING"})
+	if !strings.Contains(got, "-ERR internal error") || strings.Contains(got, "PONG") || strings.Contains(got, "OK") {
+		t.Fatal(got)
+	}
+	if n := s.panics.Load(); n != 1 {
+		t.Fatalf("%d panics counted", n)
+	}
+	if len(node.owed) != 1 || node.owed[0].Op != quorum.TakeBack {
+		t.Fatalf("owed: %v", node.owed)
+	}
+}
+
+// recorder says yes to everything, but panics when asked for one key.
+type recorder struct {
+	always
+	panicOn string
+	owed    []*quorum.Request
+}
+
+func (r *recorder) Owe(req *quorum.Request, _ time.Duration) { r.owed = append(r.owed, req) }
+
+func (r *recorder) Send(req *quorum.Request, _ time.Duration, v quorum.Voter, i int) {
+	if string(req.Key) == r.panicOn {
+		panic("a bug of ours")
+	}
+	v.Hear(i, quorum.Answer{Vote: quorum.Yes})
+}
+
+// Locks that are given max-ttl are counted.
+func TestClampedIsCounted(t *testing.T) {
+	s := newTestServer(always{quorum.Answer{Vote: quorum.Yes}})
+	conversation(t, s, []string{"SETNX a t", "SET b t NX EX 3601", "SET c t NX EX 3600"})
+	if n := s.clamped.Load(); n != 2 {
+		t.Fatalf("%d", n)
+	}
+}
+
+// What a client calls its commands does not forge lines of CLIENT LIST.
+func TestClientListIsNotForged(t *testing.T) {
+	s := newTestServer(always{})
+	got := conversation(t, s, []string{`"x\nid=777"`, "CLIENT LIST"})
+	if strings.Contains(got, "777") && strings.Contains(got, "cmd=x") || !strings.Contains(got, "cmd=client") {
+		t.Fatal(got)
+	}
+}
+
+// Replies of a long batch are written before it is complete.
+func TestRepliesAreBounded(t *testing.T) {
+	s := newTestServer(always{})
+	line := strings.TrimSuffix(strings.Repeat("COMMAND DOCS ; ", 50), " ; ")
+	got := conversation(t, s, []string{line})
+	if n := strings.Count(got, "The value that a majority holds."); n != 50 {
+		t.Fatalf("%d of 50 replies", n)
 	}
 }

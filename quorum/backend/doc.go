@@ -5,5 +5,7 @@
 //	pipe.go     one node: the connection in use, reconnecting, what is owed to it
 //	link.go     one connection: a writer, a reader, and the requests in between
 //	conn.go     the net.Conn under redigo: many requests, one write
-//	clock.go    the clock that rounds are judged by
+//	ring.go     the queue of a connection
+//	clock_*.go  the clock that rounds are judged by, for each system
+//	demo/       embedded nodes
 package backend
