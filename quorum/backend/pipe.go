@@ -65,7 +65,8 @@ type Pipe struct {
 	logged  map[string]bool // refusals of this connection that the log has
 	version string
 	owed    []call
-	telling bool // tellOwed is about to run
+	telling bool          // tellOwed is about to run
+	purge   time.Duration // not before
 	dropped uint64
 }
 
@@ -117,7 +118,8 @@ func (p *Pipe) owe(c call) {
 // keep holds what is owed until the node can be told. When there is no room the newest is
 // dropped: the oldest is likeliest to have been set before the node went away.
 func (p *Pipe) keep(c call, now time.Duration) {
-	if len(p.owed) >= p.opts.Owed {
+	if len(p.owed) >= p.opts.Owed && now >= p.purge {
+		p.purge = now + purgeEvery // not each time: it looks at all of them
 		live := p.owed[:0]
 		for _, o := range p.owed {
 			if now < o.until {
@@ -137,6 +139,9 @@ func (p *Pipe) keep(c call, now time.Duration) {
 		time.AfterFunc(retryOwed, p.tellOwed)
 	}
 }
+
+// purgeEvery is how often what is owed is looked through for what need not be told any more.
+const purgeEvery = time.Second
 
 // lose gives up a call of a link that was lost.
 func (p *Pipe) lose(c call, a quorum.Answer) {
