@@ -2,7 +2,8 @@
 //
 //	wire.go     a request as the commands a node understands, and the reply as an answer
 //	scripts.go  the few Lua scripts of ours that run on nodes
-//	pipe.go     one node: the connection in use, reconnecting, what is owed to it
+//	pipe.go     one node: the connection in use, what is owed to it
+//	dial.go     connecting, and connecting again
 //	link.go     one connection: a writer, a reader, and the requests in between
 //	conn.go     the net.Conn under redigo: many requests, one write
 //	ring.go     the queue of a connection

@@ -3,18 +3,12 @@ package backend
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
-
-	"github.com/gomodule/redigo/redis"
 
 	"redlockd/quorum"
 )
@@ -306,123 +300,6 @@ func (p *Pipe) leave(l *link, why error) {
 	}
 }
 
-// connect keeps the pipe connected until ctx is done.
-func (p *Pipe) connect(ctx context.Context) {
-	defer close(p.done)
-	var old *link // the connection before, which may be retired and not dead yet
-	for failed := 0; ctx.Err() == nil; {
-		l, err := p.dial(ctx, old)
-		if err != nil {
-			failed++
-			p.mu.Lock()
-			p.change(quorum.Down, p.opts.Clock(), plain(err))
-			p.mu.Unlock()
-		} else {
-			failed = 0
-			p.mu.Lock()
-			p.logged = map[string]bool{}
-			p.enter(l)
-			p.mu.Unlock()
-			l.start() // now, so that leave finds it entered however soon it fails
-			old = l
-			select {
-			case <-l.gone:
-			case <-ctx.Done():
-			}
-		}
-		select {
-		case <-time.After(quorum.Backoff(failed, p.opts.ReconnectMin, p.opts.ReconnectMax, rand.Float64())):
-		case <-ctx.Done():
-		}
-	}
-	if old != nil {
-		old.fail(errClosed)
-	}
-}
-
-// dial connects, logs in, loads our scripts, and ends the old connection on the node. The address is resolved
-// anew each time.
-func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
-	defer cancel()
-	var wire *conn
-	c, err := redis.DialContext(ctx, p.opts.Network, p.opts.Address,
-		redis.DialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
-			socket, err := p.opts.Dial(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			wire = &conn{Conn: socket}
-			return wire, socket.SetDeadline(time.Now().Add(p.opts.DialTimeout))
-		}),
-		redis.DialUsername(p.opts.Username),
-		redis.DialPassword(p.opts.Password),
-		redis.DialDatabase(p.opts.DB))
-	if err != nil {
-		return nil, err
-	}
-	version, id, err := greet(c)
-	if err == nil && old != nil {
-		err = p.succeed(ctx, c, old)
-	}
-	if err == nil {
-		err = wire.Conn.SetDeadline(time.Time{})
-	}
-	if err != nil {
-		c.Close()
-		return nil, err
-	}
-	p.mu.Lock()
-	p.version = version
-	p.mu.Unlock()
-	wire.gather = true
-	return newLink(p, c, wire, id), nil
-}
-
-// greet loads our scripts and waits for the answers, so that a node that only accepts
-// connections (because it is stopped, or loading its data) is not up. A node that does not say its version,
-// or which connection this is, is a node all the same.
-func greet(c redis.Conn) (node string, id int64, err error) {
-	for _, s := range scripts {
-		if _, err := c.Do("SCRIPT", "LOAD", s.text); err != nil {
-			return "", 0, err
-		}
-	}
-	info, err := redis.String(c.Do("INFO", "server"))
-	if err != nil && !refusal(err) {
-		return "", 0, err
-	}
-	id, err = redis.Int64(c.Do("CLIENT", "ID"))
-	if err != nil && !refusal(err) {
-		return "", 0, err
-	}
-	return version(info), id, nil
-}
-
-// refusal is an error that the node has answered with; every other one is the end of the connection.
-func refusal(err error) bool {
-	var e redis.Error
-	return errors.As(err, &e)
-}
-
-// succeed ends the old connection on the node before the new one is used: what the node has not read of it is
-// never carried out, so that there is one ordered pipe to a node at any time. Else a release that lay in a buffer
-// could delete, later, what was taken with the same token since. What the node has answered on the old one
-// is read until its end.
-func (p *Pipe) succeed(ctx context.Context, c redis.Conn, old *link) error {
-	if old.id != 0 {
-		if _, err := c.Do("CLIENT", "KILL", "ID", old.id); err != nil && !refusal(err) {
-			return err
-		}
-		select {
-		case <-old.dead:
-		case <-ctx.Done():
-		}
-	}
-	old.fail(errSilent)
-	return nil
-}
-
 // Close waits until the node has answered what it was sent and is owed, unless it does not answer, but not
 // longer than ctx, and ends the pipe.
 func (p *Pipe) Close(ctx context.Context) {
@@ -437,19 +314,4 @@ func (p *Pipe) Close(ctx context.Context) {
 	if owed := p.State().Owed; owed > 0 {
 		p.opts.Log.Warn("undo and release requests were not delivered: their locks end by themselves", "node", p.opts.Name, "requests", owed)
 	}
-}
-
-// plain is an error in the fewest words that say it: what the system said, without the
-// addresses that stand beside it anyway.
-func plain(err error) error {
-	var number syscall.Errno
-	switch {
-	case errors.As(err, &number):
-		return number
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		return errSilent
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("connection closed by the node")
-	}
-	return err
 }
