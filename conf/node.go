@@ -62,7 +62,7 @@ func parseNodes(list string) ([]Node, error) {
 		mistakes = append(mistakes, fmt.Errorf("%d nodes are more than %d", len(texts), maxNodes))
 	}
 	for i, text := range texts {
-		n, err := parseNode(strings.TrimSpace(text))
+		n, err := parseNode(strings.Trim(text, " \t\r\n"))
 		if err != nil {
 			mistakes = append(mistakes, fmt.Errorf("node %d of %d: %w", i+1, len(texts), err))
 			continue
