@@ -49,8 +49,8 @@ type Row struct {
 	Generator Generator
 }
 
-// Name is what --rows is matched against, and what identifies a row in the JSON: target/work/clients/pipeline, and
-// what is special about it.
+// Name is what --rows is matched against, and what identifies a row in the JSON: target, work, clients and
+// pipeline, with slashes between, and what is special about it.
 func (r Row) Name() string {
 	name := string(r.Target)
 	if r.Target != Direct {

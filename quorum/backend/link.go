@@ -267,8 +267,8 @@ func (l *link) land(replies []reply, landed []call) []call {
 
 func (l *link) answer(c *call, r reply, now time.Duration) {
 	if noScript(r.err) && !c.resent && wireOf(c, now).body != nil {
-		// Behind what was sent meanwhile. That costs that at most: a release leaves the key to no other
-		// take before it, and an undo looks at the expiry.
+		// It goes behind what was sent meanwhile, out of its order. That does no harm: a take that overtook
+		// a release is refused, since the key is still there, and an undo looks at the expiry.
 		c.resent = true
 		if l.send(*c, now) == nil {
 			return
