@@ -19,7 +19,8 @@ const (
 	errNegative Error = "ERR Number of keys can't be negative"
 )
 
-func errArity(name string) Error {
+// WrongArity is Redis's text for too few or too many arguments; a subcommand's name is like client|id.
+func WrongArity(name string) Error {
 	return Error("ERR wrong number of arguments for '" + name + "' command")
 }
 
@@ -43,7 +44,7 @@ func Unknown(args [][]byte) Error {
 		fmt.Fprintf(&shown, "'%s' ", cString(arg, 128-shown.Len()))
 	}
 	return Error(fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s",
-		cString(args[0], 128), oneLine(shown.String())))
+		cString(args[0], 128), OneLine(shown.String())))
 }
 
 // UnknownSubcommand is the same for the second word of a command.
@@ -57,10 +58,10 @@ func cString(b []byte, n int) string {
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]
 	}
-	return oneLine(string(b[:min(len(b), n)]))
+	return OneLine(string(b[:min(len(b), n)]))
 }
 
-// oneLine keeps a client from writing further replies into our reply.
-func oneLine(s string) string {
+// OneLine keeps what a client sent from breaking the reply or the line that quotes it.
+func OneLine(s string) string {
 	return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
 }

@@ -45,7 +45,7 @@ func Parse(args [][]byte, scripts *Scripts) (Command, error) {
 		return Command{}, Unknown(args)
 	}
 	if spec.Arity > 0 && len(args) != spec.Arity || len(args) < -spec.Arity {
-		return Command{}, errArity(name)
+		return Command{}, WrongArity(name)
 	}
 	c := Command{Verb: spec.verb, Name: name, Args: args}
 	if spec.parse == nil {

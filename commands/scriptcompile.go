@@ -152,7 +152,7 @@ func compileError(err error) error {
 	} else if errors.Is(err, io.EOF) {
 		text = "user_script: unexpected end"
 	}
-	return Error("ERR Error compiling script (new function): " + strings.TrimSpace(oneLine(text)))
+	return Error("ERR Error compiling script (new function): " + strings.TrimSpace(OneLine(text)))
 }
 
 // clip shortens a text of the client's for an error.

@@ -170,7 +170,7 @@ func (s *sandbox) protected() (err error) {
 // stop ends the run: the script does something that we do not do.
 func (s *sandbox) stop(why string) int {
 	if s.now.why == "" {
-		s.now.why = oneLine(why)
+		s.now.why = OneLine(why)
 	}
 	s.vm.RaiseError("stop")
 	return 0
@@ -252,9 +252,9 @@ func (s *sandbox) convert(r *run, v lua.LValue) {
 		r.reply = answer{kind: ReplyBulk, text: w}
 	case *lua.LTable:
 		if text, ok := v.RawGetString("err").(lua.LString); ok {
-			r.reply = answer{kind: ReplyError, text: word{text: oneLine(string(text))}}
+			r.reply = answer{kind: ReplyError, text: word{text: OneLine(string(text))}}
 		} else if text, ok := v.RawGetString("ok").(lua.LString); ok {
-			r.reply = answer{kind: ReplyStatus, text: word{text: oneLine(string(text))}}
+			r.reply = answer{kind: ReplyStatus, text: word{text: OneLine(string(text))}}
 		} else {
 			r.why = "answers with a table"
 		}
@@ -274,5 +274,5 @@ func luaComplaint(err error) string {
 	if len(text) > 120 {
 		text = text[:120] + "…"
 	}
-	return oneLine(text)
+	return OneLine(text)
 }

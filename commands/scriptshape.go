@@ -146,7 +146,7 @@ func (sh *shape) script(w *callWords, sha string) (Script, error) {
 			var ok bool
 			if n, ok = plainTTL(w.value[sh.ttl.from]); !ok {
 				return Script{}, Error(fmt.Sprintf("ERR redlockd takes an expiry only as a whole number from 1 to %d, and script %s was given %s",
-					int64(maxTTL), sha, oneLine(quoted(string(w.value[sh.ttl.from])))))
+					int64(maxTTL), sha, OneLine(quoted(string(w.value[sh.ttl.from])))))
 			}
 		}
 		s.TTL, s.Add = milliseconds(n*sh.ttl.factor), sh.ttl.add

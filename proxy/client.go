@@ -64,7 +64,7 @@ func (c *session) client(args [][]byte) {
 		r.error(commands.UnknownSubcommand(args).Error())
 		return
 	case want > 0 && len(args) != want || len(args) < -want:
-		r.error(arity("client|" + sub))
+		r.error(commands.WrongArity("client|" + sub).Error())
 		return
 	}
 	switch sub {
@@ -149,7 +149,7 @@ func (c *session) setInfo(option, value string) {
 	case "lib-ver":
 		c.about.libVersion = value
 	default:
-		c.reply.error("ERR Unrecognized option '" + oneLine(option) + "'")
+		c.reply.error("ERR Unrecognized option '" + commands.OneLine(option) + "'")
 		return
 	}
 	c.reply.status("OK")

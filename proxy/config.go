@@ -33,7 +33,7 @@ func (c *session) config(args [][]byte) {
 	case sub == "get" && len(args) >= 3:
 		c.configGet(args[2:])
 	case sub == "get":
-		r.error(arity("config|get"))
+		r.error(commands.WrongArity("config|get").Error())
 	case sub == "set" || sub == "rewrite" || sub == "resetstat":
 		r.error(commands.Unsupported("CONFIG " + strings.ToUpper(sub) + ": options are set at start, see redlockd --help").Error())
 	default:

@@ -53,10 +53,6 @@ func (c *session) home(cmd *commands.Command) {
 	}
 }
 
-func arity(name string) string {
-	return "ERR wrong number of arguments for '" + name + "' command"
-}
-
 func (c *session) ping(args [][]byte) {
 	switch len(args) {
 	case 1:
@@ -64,7 +60,7 @@ func (c *session) ping(args [][]byte) {
 	case 2:
 		c.reply.bulk(args[1])
 	default:
-		c.reply.error(arity("ping"))
+		c.reply.error(commands.WrongArity("ping").Error())
 	}
 }
 
@@ -125,7 +121,7 @@ func (c *session) hello(args [][]byte) {
 			name, named = string(args[1]), true
 			args = args[2:]
 		default:
-			c.reply.error("ERR Syntax error in HELLO option '" + oneLine(string(args[0])) + "'")
+			c.reply.error("ERR Syntax error in HELLO option '" + commands.OneLine(string(args[0])) + "'")
 			return
 		}
 	}
@@ -194,7 +190,7 @@ func (c *session) scriptAdmin(cmd *commands.Command) func(*reply) {
 		scripts.Flush()
 		return func(r *reply) { r.status("OK") }
 	case sub == "load" || sub == "exists" || sub == "flush":
-		return fail(arity("script|" + sub))
+		return fail(commands.WrongArity("script|" + sub).Error())
 	default:
 		return fail(commands.UnknownSubcommand(args).Error())
 	}
@@ -207,9 +203,4 @@ func isOneOf(arg []byte, words ...string) bool {
 		}
 	}
 	return false
-}
-
-// oneLine keeps what a client sent from breaking the reply that quotes it.
-func oneLine(s string) string {
-	return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"redlockd/commands"
 	"redlockd/quorum"
 )
 
@@ -129,6 +130,6 @@ func (s *Server) infoRedlock(b *strings.Builder) {
 	for i, n := range states {
 		fmt.Fprintf(b, "node%d:address=%s,state=%s,since_ms=%d,version=%s,queued=%d,owed=%d,owed_dropped=%d,last_error=%s,last_error_ms_ago=%d\r\n",
 			i, n.Name, n.Health, (now - n.Since).Milliseconds(), n.Version, n.Queued, n.Owed, n.Dropped,
-			strings.ReplaceAll(oneLine(n.Why), ",", ";"), msAgo(now, n))
+			strings.ReplaceAll(commands.OneLine(n.Why), ",", ";"), msAgo(now, n))
 	}
 }

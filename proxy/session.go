@@ -178,6 +178,7 @@ func (c *session) finish(s *step, now time.Duration) {
 			c.grants = append(c.grants, s.ticket)
 			c.grant = s.ticket
 		}
+		s.ticket = nil // answered; from here on only grants tells what may be given back
 		if err != nil {
 			c.server.Log.Debug("no quorum", "command", s.command.Name, "err", err)
 		}
@@ -214,7 +215,7 @@ func (c *session) gone() {
 	}
 }
 
-// abandon takes back whatever the batch that a panic has ended was granted, or will be.
+// abandon takes back whatever the batch that a panic has ended was granted, or will be, and was not told.
 func (c *session) abandon() {
 	for i := range c.steps {
 		if t := c.steps[i].ticket; t != nil {

@@ -32,7 +32,7 @@ type Fleet struct {
 	// encode fills in Request.Wire; may be nil.
 	encode func(*Request)
 
-	// flying has an element for every round without a verdict.
+	// flying has an element for every round without a verdict, and for every reservation.
 	flying chan struct{}
 
 	// order makes all pipes get the rounds in the same order, so that two clients of
@@ -175,7 +175,11 @@ func (r *run) wait() Ruling {
 // take whose vote was split is tried again, a few times, if it is the last of what its client has asked
 // for so far: tried again later, it would overtake what the client has sent behind it.
 func (t *Ticket) Wait(last bool) {
-	for try := 0; t.split(t.run.wait()) && last && try < t.fleet.rules.SplitRetries; try++ {
+	for try := 0; ; try++ {
+		ruling := t.run.wait()
+		if !last || try == t.fleet.rules.SplitRetries || !t.split(ruling) {
+			return
+		}
 		t.fleet.stats.splits.Add(1)
 		time.Sleep(Jitter(t.fleet.rules.SplitDelay, t.fleet.chance())) // R18
 		again := &run{}

@@ -15,8 +15,9 @@ type Node interface {
 	// Send returns.
 	Send(req *Request, now time.Duration, voter Voter, i int)
 
-	// Owe tells the node req, whose answer nobody waits for, as soon as it can be told
-	// and again after a lost connection, in order with what is sent, but not after until.
+	// Owe tells the node req, whose answer nobody waits for, in order with what is sent; later, where
+	// that cannot be, and again when the connection was lost or the node has answered with an error; but not
+	// after until.
 	Owe(req *Request, until time.Duration)
 
 	// State is a snapshot for people.

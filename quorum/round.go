@@ -59,9 +59,6 @@ func (r *Round) Hear(node int, a Answer) []Amend {
 	return r.amends(a.At)
 }
 
-// Ruling is the verdict so far.
-func (r *Round) Ruling() Ruling { return r.ruling }
-
 // Confirm judges a grant that promises time once more, just before the client is
 // told of it, at now on our clock (T2, R14). Too late, it becomes undecided and is taken back.
 func (r *Round) Confirm(now, limit time.Duration) (Ruling, []Amend) {

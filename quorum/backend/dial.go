@@ -70,9 +70,9 @@ func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	version, id, err := greet(c)
+	met, err := greet(c)
 	if err == nil && old != nil {
-		err = p.succeed(ctx, c, old)
+		err = succeed(ctx, c, met, old)
 	}
 	if err == nil {
 		err = wire.Conn.SetDeadline(time.Time{})
@@ -82,30 +82,40 @@ func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
 		return nil, err
 	}
 	p.mu.Lock()
-	p.version = version
+	p.version = met.version
 	p.mu.Unlock()
 	wire.gather = true
-	return newLink(p, c, wire, id), nil
+	return newLink(p, c, wire, met), nil
+}
+
+// peer is what a node says of itself, and of a connection to it. A node that does not say it is a node all the same.
+type peer struct {
+	version string
+	runID   string // of the running instance
+	id      int64  // of the connection, among those of the instance; 0 if it is not told
 }
 
 // greet loads our scripts and waits for the answers, so that a node that only accepts
-// connections (because it is stopped, or loading its data) is not up. A node that does not say its version,
-// or which connection this is, is a node all the same.
-func greet(c redis.Conn) (node string, id int64, err error) {
+// connections (because it is stopped, or loading its data) is not up.
+func greet(c redis.Conn) (peer, error) {
 	for _, s := range scripts {
 		if _, err := c.Do("SCRIPT", "LOAD", s.text); err != nil {
-			return "", 0, err
+			return peer{}, err
 		}
 	}
 	info, err := redis.String(c.Do("INFO", "server"))
 	if err != nil && !refusal(err) {
-		return "", 0, err
+		return peer{}, err
 	}
-	id, err = redis.Int64(c.Do("CLIENT", "ID"))
+	id, err := redis.Int64(c.Do("CLIENT", "ID"))
 	if err != nil && !refusal(err) {
-		return "", 0, err
+		return peer{}, err
 	}
-	return version(info), id, nil
+	version := infoField(info, "valkey_version")
+	if version == "" {
+		version = infoField(info, "redis_version")
+	}
+	return peer{version: version, runID: infoField(info, "run_id"), id: id}, nil
 }
 
 // refusal is an error that the node has answered with; every other one is the end of the connection.
@@ -117,10 +127,11 @@ func refusal(err error) bool {
 // succeed ends the old connection on the node before the new one is used: what the node has not read of it is
 // never carried out, so that there is one ordered pipe to a node at any time. Else a release that lay in a buffer
 // could delete, later, what was taken with the same token since. What the node has answered on the old one
-// is read until its end.
-func (p *Pipe) succeed(ctx context.Context, c redis.Conn, old *link) error {
-	if old.id != 0 {
-		if _, err := c.Do("CLIENT", "KILL", "ID", old.id); err != nil && !refusal(err) {
+// is read until its end. An instance that was restarted has nothing of it, and counts its connections anew: the old
+// number may be somebody else's.
+func succeed(ctx context.Context, c redis.Conn, met peer, old *link) error {
+	if old.peer.id != 0 && old.peer.runID != "" && old.peer.runID == met.runID {
+		if _, err := c.Do("CLIENT", "KILL", "ID", old.peer.id); err != nil && !refusal(err) {
 			return err
 		}
 		select {

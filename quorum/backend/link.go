@@ -36,7 +36,7 @@ type link struct {
 	pipe  *Pipe
 	redis redis.Conn
 	wire  *conn
-	id    int64 // of this connection on the node; 0 if it does not say
+	peer  peer // whom it leads to
 
 	kick    chan struct{} // something was queued
 	flights chan int      // sizes of flights, to the reader
@@ -60,9 +60,9 @@ type link struct {
 	cause   error         // not nil: failed
 }
 
-func newLink(p *Pipe, c redis.Conn, wire *conn, id int64) *link {
+func newLink(p *Pipe, c redis.Conn, wire *conn, peer peer) *link {
 	l := &link{
-		pipe: p, redis: c, wire: wire, id: id,
+		pipe: p, redis: c, wire: wire, peer: peer,
 		kick:    make(chan struct{}, 1),
 		flights: make(chan int, maxFlights),
 		gone:    make(chan struct{}),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -57,7 +58,7 @@ type Pipe struct {
 	why     error // what was wrong last; nil if nothing ever was
 	whyAt   time.Duration
 	logged  map[string]bool // refusals of this connection that the log has
-	version string
+	version string          // of the node
 	owed    []call
 	telling bool          // tellOwed is about to run
 	purge   time.Duration // not before
@@ -79,7 +80,7 @@ func (p *Pipe) Name() string { return p.opts.Name }
 
 // Send implements quorum.Node.
 func (p *Pipe) Send(req *quorum.Request, now time.Duration, voter quorum.Voter, i int) {
-	err := error(nil)
+	var err error
 	if l := p.current.Load(); l != nil {
 		err = l.send(call{req: req, voter: voter, i: i, sent: now}, now)
 	} else {
@@ -128,7 +129,12 @@ func (p *Pipe) keep(c call, now time.Duration) {
 		return
 	}
 	p.owed = append(p.owed, c)
-	if !p.telling && p.current.Load() != nil {
+	p.tellLater()
+}
+
+// tellLater arms tellOwed, with mu held, if there is something to tell to a node that is up.
+func (p *Pipe) tellLater() {
+	if !p.telling && len(p.owed) > 0 && p.current.Load() != nil {
 		p.telling = true
 		time.AfterFunc(retryOwed, p.tellOwed)
 	}
@@ -209,21 +215,24 @@ func (p *Pipe) retry(c call) {
 // retryOwed is how long what is owed to a node that is up waits for another try.
 const retryOwed = 500 * time.Millisecond
 
-// tellOwed runs a while after something could not be told to a node that is up.
+// tellOwed runs a while after something could not be told to a node that is up. It tells a flight's worth at a time:
+// a node that refuses everything must not be kept busy with it.
 func (p *Pipe) tellOwed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.telling = false
 	if l := p.current.Load(); l != nil {
-		p.sendOwed(l)
+		p.sendOwed(l, maxFlight)
+		p.tellLater()
 	}
 }
 
-// sendOwed sends what is owed, with mu held, and keeps what there is no room for.
-func (p *Pipe) sendOwed(l *link) {
+// sendOwed sends the oldest n of what is owed, with mu held, and keeps what there is no room for.
+func (p *Pipe) sendOwed(l *link, n int) {
 	now := p.opts.Clock()
-	owed := p.owed
-	p.owed = nil
+	n = min(n, len(p.owed))
+	owed := p.owed[:n]
+	p.owed = slices.Clone(p.owed[n:])
 	for _, c := range owed {
 		c.sent = now
 		if now < c.until && l.send(c, now) != nil {
@@ -255,10 +264,11 @@ const maxKinds = 32
 // enter makes l the link in use. What is owed goes first: so that a release kept for the node can
 // not delete a lock that is taken with the same token from now on.
 func (p *Pipe) enter(l *link) {
-	p.sendOwed(l)
+	p.sendOwed(l, len(p.owed))
 	p.link = l
 	p.current.Store(l)
 	p.change(quorum.Up, p.opts.Clock(), nil)
+	p.tellLater() // what there was no room for
 }
 
 // heard: the node has spoken on l.

@@ -522,3 +522,53 @@ func TestOnePipeAtATime(t *testing.T) {
 		f.holds("k", "shared")
 	})
 }
+
+// A restarted node counts its connections anew: the number that ours had may be another's.
+func TestRestartedNodeIsNotAskedToKill(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Cut() // the same instance
+		time.Sleep(time.Second)
+		if kills := killed(f.node); kills != 1 {
+			t.Fatalf("%d after a cut", kills)
+		}
+		f.node.Kill()
+		f.node.Start()
+		time.Sleep(time.Second)
+		if kills := killed(f.node); kills != 1 {
+			t.Fatalf("%d after a restart", kills)
+		}
+		f.want(f.send(take("k", "t", time.Second)), 0, yes)
+	})
+}
+
+func killed(n *quorumtest.Node) (kills int) {
+	for _, c := range n.Seen("CLIENT") {
+		if c[1] == "KILL" {
+			kills++
+		}
+	}
+	return kills
+}
+
+// A node that refuses everything is not kept busy with what it is owed.
+func TestOwedIsToldAFlightAtATime(t *testing.T) {
+	inBubble(t, func(o *Options) { o.Owed, o.Queue = 4*maxFlight, 4*maxFlight }, func(f fixture) {
+		f.node.Refuse("READONLY")
+		for range 3 * maxFlight {
+			f.pipe.Owe(&quorum.Request{Op: quorum.Release, Key: []byte("k"), Token: []byte("t")}, f.clock()+time.Hour)
+		}
+		synctest.Wait()
+		before := len(f.node.Seen("EVALSHA"))
+		time.Sleep(retryOwed + ms)
+		synctest.Wait()
+		if told := len(f.node.Seen("EVALSHA")) - before; told != maxFlight {
+			t.Fatalf("%d at once", told)
+		}
+		f.node.Refuse("")
+		time.Sleep(4 * retryOwed)
+		synctest.Wait()
+		if s := f.pipe.State(); s.Owed != 0 {
+			t.Fatalf("%+v", s)
+		}
+	})
+}

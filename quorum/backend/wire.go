@@ -173,12 +173,11 @@ func (c command) withBody() command {
 	return command{name: "EVAL", args: args}
 }
 
-func version(info string) string {
+// infoField is a line of INFO, empty if it is not there.
+func infoField(info, name string) string {
 	for line := range strings.Lines(info) {
-		for _, name := range []string{"valkey_version:", "redis_version:"} {
-			if v, ok := strings.CutPrefix(line, name); ok {
-				return strings.TrimSpace(v)
-			}
+		if v, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(v)
 		}
 	}
 	return ""

@@ -18,12 +18,14 @@ type Node struct {
 	store  store
 	conns  map[net.Conn]int64 // and which number each has
 	latest int64
-	down   bool
-	delay  time.Duration
-	hung   chan struct{}              // not nil: nothing is carried out until it is closed
-	held   map[net.Conn]chan struct{} // nothing of these is carried out until it is closed
-	refuse string                     // not empty: every write is answered with this error
-	seen   [][]string                 // commands carried out, in order
+	// instance is a number for each life of the process.
+	instance int
+	down     bool
+	delay    time.Duration
+	hung     chan struct{}              // not nil: nothing is carried out until it is closed
+	held     map[net.Conn]chan struct{} // nothing of these is carried out until it is closed
+	refuse   string                     // not empty: every write is answered with this error
+	seen     [][]string                 // commands carried out, in order
 }
 
 // NewNode is up and empty.
@@ -114,6 +116,7 @@ func (n *Node) Kill() {
 	n.mu.Lock()
 	n.down = true
 	n.store = store{}
+	n.instance, n.latest = n.instance+1, 0
 	n.mu.Unlock()
 	n.Cut()
 	n.Resume()

@@ -64,10 +64,13 @@ func bulkReply(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s)
 func (n *Node) execute(args []string, c net.Conn) []byte {
 	args[0] = strings.ToUpper(args[0])
 	n.seen = append(n.seen, args)
-	if args[0] == "CLIENT" {
+	switch args[0] {
+	case "CLIENT":
 		return []byte(n.client(args[1:], c))
+	case "INFO":
+		return []byte(bulkReply(fmt.Sprintf("redis_version:0.0.0-simulated\r\nrun_id:%d\r\n", n.instance)))
 	}
-	if n.refuse != "" && args[0] != "INFO" && args[0] != "SCRIPT" {
+	if n.refuse != "" && args[0] != "SCRIPT" {
 		return []byte("-" + n.refuse + "\r\n")
 	}
 	return []byte(n.store.command(args))
@@ -101,8 +104,6 @@ func (s store) command(args []string) string {
 		return s.eval(text.(string), args[3:])
 	case "EVAL":
 		return s.eval(args[1], args[3:])
-	case "INFO":
-		return bulkReply("redis_version:0.0.0-simulated\r\n")
 	case "SET":
 		return s.setCommand(args)
 	case "GET":
