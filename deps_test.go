@@ -29,7 +29,7 @@ var pure = map[string][]string{
 }
 
 // deciding files of quorum are told the time and start nothing.
-var deciding = []string{"vote.go", "judge.go", "round.go", "validity.go", "health.go", "request.go", "errors.go"}
+var deciding = []string{"mark.go", "vote.go", "judge.go", "round.go", "validity.go", "health.go", "request.go", "errors.go"}
 
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()

@@ -1,6 +1,8 @@
 package quorum
 
 import (
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,6 +85,15 @@ func (f *Fleet) States() []NodeState {
 		states[i] = n.State()
 	}
 	return states
+}
+
+// Admit lets the node of that name vote again on the operator's word (P10).
+func (f *Fleet) Admit(name string) error {
+	i := slices.Index(f.names, name)
+	if i < 0 {
+		return fmt.Errorf("no node is called %s", name)
+	}
+	return f.nodes[i].Admit()
 }
 
 // Ticket is what the asker holds while its request is on its way. Its methods are for

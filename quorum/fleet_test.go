@@ -24,6 +24,7 @@ type scripted struct {
 
 func (s *scripted) Name() string     { return s.name }
 func (s *scripted) State() NodeState { return NodeState{Name: s.name} }
+func (s *scripted) Admit() error     { return nil }
 
 func (s *scripted) Send(req *Request, now time.Duration, voter Voter, i int) {
 	s.mu.Lock()

@@ -22,6 +22,10 @@ type Node interface {
 
 	// State is a snapshot for people.
 	State() NodeState
+
+	// Admit is the operator's word that the node may vote again, although too few others can teach it (P10). It
+	// is still taught by those that can. The error says why there is nothing to admit.
+	Admit() error
 }
 
 // Voter hears what nodes say. It must not block.
@@ -40,4 +44,16 @@ type NodeState struct {
 	Owed    int           // undo and release requests kept for it
 	Dropped uint64        // undo and release requests that there was no room to keep
 	Version string        // as the node gave it, empty if it did not
+	RunID   string        // of the running instance
+	Role    string        // master, or what else the node says it is
+
+	// Vouched: this instance has forgotten nothing that still matters; its yes counts (P2).
+	Vouched      bool
+	VouchedSince time.Duration // our clock, when Vouched became what it is
+	VouchedWhy   string        // how it came to be so: "restarted", "clock stepped by 2s", "taught by 3 nodes"
+	Teaching     string        // how far it has come; empty if the node is not being taught by us
+
+	ClockOffset time.Duration // the node's clock minus our wall clock, to half a round trip
+	ClockDrift  float64       // how much faster than ours the node's clock runs, in parts per million
+	Latency     time.Duration // from a flush to its last answer, smoothed
 }

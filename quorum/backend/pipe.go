@@ -185,6 +185,9 @@ func (p *Pipe) State() quorum.NodeState {
 	return s
 }
 
+// Admit implements quorum.Node.
+func (p *Pipe) Admit() error { return errors.New("not there yet") }
+
 // change notes the health, with p.mu held, and logs what has changed, once.
 func (p *Pipe) change(h quorum.Health, now time.Duration, why error) {
 	changed := h != p.health
