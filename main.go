@@ -206,9 +206,9 @@ type (
 
 // open a pipe to every node. It does not wait for them.
 func open(config conf.Config, dial dial, clock clock, log *slog.Logger) []*backend.Pipe {
-	pipes := make([]*backend.Pipe, len(config.Nodes))
+	nodes := make([]backend.Options, len(config.Nodes))
 	for i, n := range config.Nodes {
-		pipes[i] = backend.Open(backend.Options{
+		nodes[i] = backend.Options{
 			Network: n.Network, Address: n.Address,
 			Username: n.Username, Password: n.Password, DB: n.DB,
 			Name: n.String(),
@@ -220,12 +220,15 @@ func open(config conf.Config, dial dial, clock clock, log *slog.Logger) []*backe
 			ReconnectMax: config.ReconnectMax,
 			Queue:        config.PipeQueue,
 			Owed:         config.OwedPerNode,
+			MaxLife:      quorum.Pad(config.MaxTTL),
+			Tolerance:    config.ClockTolerance,
 			Dial:         dial,
 			Clock:        clock,
+			Wall:         time.Now,
 			Log:          log,
-		})
+		}
 	}
-	return pipes
+	return backend.Open(nodes...)
 }
 
 // closeAll waits until the nodes have been told what they were owed, but not longer than ctx.

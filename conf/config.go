@@ -27,6 +27,8 @@ type Config struct {
 	PipeQueue    int // requests
 	OwedPerNode  int // requests
 
+	ClockTolerance time.Duration
+
 	// locks
 
 	MaxTTL         time.Duration

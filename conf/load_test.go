@@ -47,7 +47,8 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		NodeTimeout: 50 * time.Millisecond, NodeSilence: 5 * time.Second, DialTimeout: time.Second,
 		ReconnectMin: 50 * time.Millisecond, ReconnectMax: 2 * time.Second, PipeQueue: 65536, OwedPerNode: 16384,
-		MaxTTL: 24 * time.Hour, OverTTL: Clamp, PadTTL: true, RoundLimit: 500 * time.Millisecond, RoundsInFlight: 1024, SplitRetries: 3,
+		ClockTolerance: 500 * time.Millisecond,
+		MaxTTL:         24 * time.Hour, OverTTL: Clamp, PadTTL: true, RoundLimit: 500 * time.Millisecond, RoundsInFlight: 1024, SplitRetries: 3,
 		SplitDelay: 20 * time.Millisecond, MaxKey: 4096, MaxToken: 4096, Scripts: 1000, ScriptBytes: 16384,
 		Listen: "127.0.0.1:6380", MaxClients: 10000, CommandTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second,
 		MaxArgs: 1024, MaxBulk: 65536, MaxInline: 16384, MaxCommand: 262144, MaxPipeline: 1024,
@@ -62,7 +63,8 @@ func TestDefaults(t *testing.T) {
 var other = map[string]string{
 	"nodes": "127.0.0.1:7001,[::1]:7002,/run/redis.sock?db=3", "node-timeout": "40ms", "node-silence": "900ms", "dial-timeout": "2s",
 	"reconnect-min": "60ms", "reconnect-max": "3s", "pipe-queue": "100", "owed-per-node": "200",
-	"max-ttl": "1h30m", "over-ttl": "refuse", "pad-ttl": "false", "round-limit": "400ms", "rounds-in-flight": "64", "split-retries": "0",
+	"clock-tolerance": "600ms",
+	"max-ttl":         "1h30m", "over-ttl": "refuse", "pad-ttl": "false", "round-limit": "400ms", "rounds-in-flight": "64", "split-retries": "0",
 	"split-delay": "10ms", "max-key": "1KiB", "max-token": "777", "scripts": "10", "script-bytes": "8KiB",
 	"listen": "[::1]:0", "max-clients": "5", "idle-timeout": "5m", "command-timeout": "1s", "write-timeout": "2s",
 	"max-args": "100", "max-bulk": "32KiB", "max-inline": "2KiB", "max-command": "1MiB", "max-pipeline": "16",

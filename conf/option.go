@@ -78,6 +78,9 @@ func nodeOptions(c *Config) []option {
 		{name: "owed-per-node", setting: count(&c.OwedPerNode, 1, 1<<20, "requests"), def: "16384",
 			why:    "undo and release requests kept for a node that is away, each until its lock's ttl has passed; past it the lock there waits for its ttl",
 			choose: "releases per second times the seconds of an outage worth covering"},
+		{name: "clock-tolerance", setting: duration(&c.ClockTolerance, 10*time.Millisecond, time.Minute), def: "500ms",
+			why:    "R24: a node whose clock seems to have jumped by more since it was last vouched for, by the wall clocks of this redlockd and of the one that vouched, is taught anew when redlockd connects; jumps while it is connected are seen to a few milliseconds",
+			choose: "several times the error of the wall clocks (NTP keeps them within tens of milliseconds)"},
 	}
 }
 

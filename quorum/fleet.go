@@ -41,7 +41,7 @@ type Fleet struct {
 	// this proxy can never split a vote between them.
 	order sync.Mutex
 
-	stats struct{ granted, denied, undecided, late, splits, undone atomic.Uint64 }
+	stats struct{ granted, denied, undecided, late, splits, undone, toppedUp atomic.Uint64 }
 }
 
 // Stats counts since the start. Rounds that read or count are counted like all others.
@@ -50,6 +50,7 @@ type Stats struct {
 	Late                       uint64 // a majority said yes, but not in time; counted as undecided too
 	Splits                     uint64 // rounds repeated after a split vote
 	Undone                     uint64 // acceptances of single nodes that were taken back
+	ToppedUp                   uint64 // nodes that a lock was sent to after it was granted without them
 }
 
 // NewFleet of nodes. See the fields of Fleet for clock, chance and encode.
@@ -74,7 +75,7 @@ func (f *Fleet) Now() time.Duration { return f.clock() }
 func (f *Fleet) Stats() Stats {
 	s := &f.stats
 	return Stats{
-		s.granted.Load(), s.denied.Load(), s.undecided.Load(), s.late.Load(), s.splits.Load(), s.undone.Load(),
+		s.granted.Load(), s.denied.Load(), s.undecided.Load(), s.late.Load(), s.splits.Load(), s.undone.Load(), s.toppedUp.Load(),
 	}
 }
 
@@ -168,8 +169,11 @@ func (r *run) Hear(i int, a Answer) {
 // nodes keep it for as long as it may be told.
 func (f *Fleet) amend(list []Amend) {
 	for _, a := range list {
-		if a.Req.Op == TakeBack {
+		switch a.Req.Op {
+		case TakeBack:
 			f.stats.undone.Add(1)
+		case TopUp:
+			f.stats.toppedUp.Add(1)
 		}
 		f.nodes[a.Node].Owe(a.Req, a.Until)
 	}

@@ -29,17 +29,26 @@ const (
 	// TakeBack deletes Key if it holds Token and its expiry shows that this
 	// attempt set it: the undo.
 	TakeBack
+	// TopUp gives a node the rest of a lock that was granted without it: sets Key to Token if it does not exist, and
+	// lengthens it if it holds Token. It never counts as a vote.
+	TopUp
 )
 
 func (o Op) String() string {
 	return [...]string{"?", "take", "overwrite", "release", "extend", "get", "remaining",
-		"delete", "exists", "expire", "size", "take back"}[o]
+		"delete", "exists", "expire", "size", "take back", "top up"}[o]
 }
 
 // Promises says whether a yes to the operation promises time, so that it must be
 // judged against the clock as well (R14, R20).
 func (o Op) Promises() bool {
 	return o == Take || o == Overwrite || o == Extend || o == Expire
+}
+
+// ForAll says that the operation is told to nodes that are not vouched for as well (P12): what only removes. The
+// others would be a waste, since their votes would not count, and a take must not be sent at all (P2).
+func (o Op) ForAll() bool {
+	return o == Release || o == TakeBack || o == Delete || o == TopUp
 }
 
 // Request is one command as the nodes get it: the same for all of them (R11).
@@ -64,7 +73,8 @@ type Request struct {
 	Add bool
 	Cap time.Duration
 
-	// SetBy is, for TakeBack and on our clock, a moment by which the key that is meant had been set for Life.
+	// SetBy is, on our clock: for TakeBack, a moment by which the key that is meant had been set for Life; for TopUp, the
+	// moment from which Life counts.
 	SetBy time.Duration
 
 	// Wire is for whoever implements Node: what the request looks like on its wire,
@@ -79,6 +89,9 @@ func (r *Request) most() int64 {
 	}
 	return 1
 }
+
+// Rest is, for a TopUp told to a node at now, what is left of Life.
+func (r *Request) Rest(now time.Duration) time.Duration { return r.SetBy + r.Life - now }
 
 // Most is, for a TakeBack told to a node at now, the most remaining time that the key may have: what was set
 // after SetBy has more. Clocks differ by Drift of what has gone by since.

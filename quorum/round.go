@@ -15,6 +15,8 @@ type Round struct {
 	ruling Ruling
 	// unwanted: what the nodes accepted is to be taken back.
 	unwanted bool
+	// confirmed: the client is about to be told of the grant, so that the other nodes may get it too.
+	confirmed bool
 }
 
 // slot is what a round knows of one node.
@@ -22,6 +24,7 @@ type slot struct {
 	Answer
 	heard   bool
 	amended bool // a TakeBack or a repeated Release was asked for
+	topped  bool // a TopUp was asked for
 }
 
 // Amend is something that a node still has to be told, after the round or beside it.
@@ -62,9 +65,12 @@ func (r *Round) Hear(node int, a Answer) []Amend {
 // Confirm judges a grant that promises time once more, just before the client is
 // told of it, at now on our clock (T2, R14). Too late, it becomes undecided and is taken back.
 func (r *Round) Confirm(now, limit time.Duration) (Ruling, []Amend) {
-	if r.ruling.Verdict != Granted || !r.req.Op.Promises() ||
-		InTime(r.req.TTL, r.req.Life, limit, now-r.began) {
+	if r.ruling.Verdict != Granted || !r.req.Op.Promises() {
 		return r.ruling, nil
+	}
+	if InTime(r.req.TTL, r.req.Life, limit, now-r.began) { // P3
+		r.confirmed = r.req.Op == Take || r.req.Op == Extend && !r.req.Add
+		return r.ruling, r.amends(now)
 	}
 	r.ruling.Verdict = Undecided
 	return r.ruling, r.Refuse(now)
@@ -79,7 +85,7 @@ func (r *Round) Refuse(now time.Duration) []Amend {
 
 // amends lists what the nodes must be told now, each of them once.
 func (r *Round) amends(now time.Duration) []Amend {
-	if r.ruling.Verdict == Open || !r.unwanted && r.req.Op != Release {
+	if r.ruling.Verdict == Open || !r.unwanted && !r.confirmed && r.req.Op != Release {
 		return nil
 	}
 	var list []Amend
@@ -90,7 +96,11 @@ func (r *Round) amends(now time.Duration) []Amend {
 		}
 		amend, due := r.amend(i)
 		if due && now < amend.Until {
-			s.amended = true
+			if amend.Req.Op == TopUp {
+				s.topped = true
+			} else {
+				s.amended = true
+			}
 			list = append(list, amend)
 		}
 	}
@@ -98,15 +108,32 @@ func (r *Round) amends(now time.Duration) []Amend {
 }
 
 func (r *Round) amend(node int) (Amend, bool) {
-	switch r.req.Op {
-	case Take:
-		return r.takeBack(node)
-	case Release:
+	switch {
+	case r.req.Op == Release:
 		return r.repeatRelease(node)
-	default:
+	case r.unwanted && r.req.Op == Take:
+		return r.takeBack(node)
+	case r.unwanted:
 		// What an overwrite, an extend or a delete replaced is gone: nothing to go back to.
 		return Amend{}, false
+	default:
+		return r.topUp(node)
 	}
+}
+
+// topUp gives a confirmed grant to a node that lacks it: one that was not asked, refused, or broke the connection;
+// and, for an extend, one that said that it has not got the key. It is more than a bare majority then, and
+// survives more. It is the grant that makes it safe: a majority of nodes whose yes counts has just confirmed that the lock is
+// this token's, and until it ends nobody else can be granted it. (A node that still owes its answer will
+// carry out the request itself.)
+func (r *Round) topUp(node int) (Amend, bool) {
+	s := &r.slots[node]
+	absent := s.Vote == Unknown && s.Trace != Awaited || r.req.Op == Extend && s.Vote == No && s.Number == Missing
+	if !absent || s.topped {
+		return Amend{}, false
+	}
+	rest := &Request{Op: TopUp, Key: r.req.Key, Token: r.req.Token, Life: r.req.Life, SetBy: r.began}
+	return Amend{Node: node, Req: rest, Until: r.began + r.req.Life}, true
 }
 
 // takeBack undoes a take on one node: what this attempt got there, and nothing else.
@@ -120,7 +147,8 @@ func (r *Round) amend(node int) (Amend, bool) {
 //   - a yes that is heard so late that our key may have expired, and been taken, before;
 //   - a take whose answer was lost with the connection. Whether it was carried out, and when, is not known
 //     well enough: with one token for all, what another proxy took meanwhile looks the same. (We
-//     deviate from the first design, which guessed from the remaining time.)
+//     deviate from the first design, which guessed from the remaining time);
+//   - what a node was topped up with: when that was carried out is not known either.
 func (r *Round) takeBack(node int) (Amend, bool) {
 	a := r.slots[node].Answer
 	if a.Vote != Yes { // one that does not count has set the key all the same

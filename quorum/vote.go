@@ -67,6 +67,7 @@ type Answer struct {
 const (
 	Missing int64 = -1 // the key does not exist
 	Other   int64 = -2 // the key holds another token
+	Blocked int64 = -3 // the key is held by somebody unknown (P8), so that the vote is Unknown (P2)
 )
 
 // Forever stands for the remaining time of a key without expiry, in milliseconds.

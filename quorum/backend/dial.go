@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -17,7 +18,8 @@ import (
 
 // connect keeps the pipe connected until ctx is done.
 func (p *Pipe) connect(ctx context.Context) {
-	defer close(p.done)
+	tried := sync.OnceFunc(p.fleet.tried.Done)
+	defer tried()
 	var old *link // the connection before, which may be retired and not dead yet
 	for failed := 0; ctx.Err() == nil; {
 		l, err := p.dial(ctx, old)
@@ -34,11 +36,13 @@ func (p *Pipe) connect(ctx context.Context) {
 			p.mu.Unlock()
 			l.start() // now, so that leave finds it entered however soon it fails
 			old = l
+			tried()
 			select {
 			case <-l.gone:
 			case <-ctx.Done():
 			}
 		}
+		tried()
 		select {
 		case <-time.After(quorum.Backoff(failed, p.opts.ReconnectMin, p.opts.ReconnectMax, rand.Float64())):
 		case <-ctx.Done():
@@ -49,11 +53,29 @@ func (p *Pipe) connect(ctx context.Context) {
 	}
 }
 
-// dial connects, logs in, loads our scripts, and ends the old connection on the node. The address is resolved
-// anew each time.
+// dial connects, loads our scripts, ends the old connection on the node, and reads the node's mark and clock.
 func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
 	defer cancel()
+	c, wire, err := p.login(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := p.acquaint(ctx, c, wire, old)
+	if err == nil {
+		err = wire.Conn.SetDeadline(time.Time{})
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	wire.gather = true
+	return l, nil
+}
+
+// login connects and logs in. The address is resolved anew each time. Everything on the connection must be over after
+// DialTimeout, unless its deadline is set anew.
+func (p *Pipe) login(ctx context.Context) (redis.Conn, *conn, error) {
 	var wire *conn
 	c, err := redis.DialContext(ctx, p.opts.Network, p.opts.Address,
 		redis.DialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -67,30 +89,66 @@ func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
 		redis.DialUsername(p.opts.Username),
 		redis.DialPassword(p.opts.Password),
 		redis.DialDatabase(p.opts.DB))
-	if err != nil {
-		return nil, err
-	}
+	return c, wire, err
+}
+
+// acquaint a fresh connection with its node, and make it a link.
+func (p *Pipe) acquaint(ctx context.Context, c redis.Conn, wire *conn, old *link) (*link, error) {
 	met, err := greet(c)
-	if err == nil && old != nil {
-		err = succeed(ctx, c, met, old)
-	}
-	if err == nil {
-		err = wire.Conn.SetDeadline(time.Time{})
-	}
 	if err != nil {
-		c.Close()
 		return nil, err
 	}
+	if err := p.fleet.claim(p, met.runID); err != nil {
+		return nil, err
+	}
+	var before *quorum.Watch
+	if old != nil {
+		if err := succeed(ctx, c, met, old); err != nil {
+			return nil, err
+		}
+		old.mu.Lock()
+		before = old.watch
+		old.mu.Unlock()
+	}
+	l := newLink(p, c, wire, met, quorum.NewWatch(met.runID, before))
+	look, err := p.look(c)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	_, _ = l.see(look, look.Clock.Received) // there are no votes yet
+	if before == nil || before.RunID() != met.runID {
+		l.watch.CheckWall(p.wall(), p.opts.Tolerance)
+	}
+	if _, _, jumped := l.watch.Jumped(); jumped {
+		l.jumped = look.Clock.Received
+	}
+	l.mu.Unlock()
 	p.mu.Lock()
-	p.version = met.version
+	p.met = met
 	p.mu.Unlock()
-	wire.gather = true
-	return newLink(p, c, wire, met), nil
+	return l, nil
+}
+
+// look reads the node's mark and clock. Without a mark, it is "".
+func (p *Pipe) look(c redis.Conn) (quorum.Look, error) {
+	sent := p.opts.Clock()
+	mark, err := c.Do("GET", quorum.MarkKey)
+	if err != nil {
+		return quorum.Look{}, err
+	}
+	t, err := c.Do("TIME")
+	if err != nil {
+		return quorum.Look{}, err
+	}
+	look := lookOf([]reply{{mark, nil}, {t, nil}}, quorum.Trust{}, sent, p.opts.Clock())
+	return look, look.Err
 }
 
 // peer is what a node says of itself, and of a connection to it. A node that does not say it is a node all the same.
 type peer struct {
 	version string
+	role    string
 	runID   string // of the running instance
 	id      int64  // of the connection, among those of the instance; 0 if it is not told
 }
@@ -103,7 +161,7 @@ func greet(c redis.Conn) (peer, error) {
 			return peer{}, err
 		}
 	}
-	info, err := redis.String(c.Do("INFO", "server"))
+	info, err := redis.String(c.Do("INFO"))
 	if err != nil && !refusal(err) {
 		return peer{}, err
 	}
@@ -115,7 +173,7 @@ func greet(c redis.Conn) (peer, error) {
 	if version == "" {
 		version = infoField(info, "redis_version")
 	}
-	return peer{version: version, runID: infoField(info, "run_id"), id: id}, nil
+	return peer{version: version, role: infoField(info, "role"), runID: infoField(info, "run_id"), id: id}, nil
 }
 
 // refusal is an error that the node has answered with; every other one is the end of the connection.

@@ -21,6 +21,7 @@ const (
 // call is one request on one connection.
 type call struct {
 	req    *quorum.Request
+	own    *own          // in place of req
 	voter  quorum.Voter  // nil: nobody waits, it is owed
 	i      int           // who we are to voter
 	sent   time.Duration // our clock when it was queued, or before
@@ -28,10 +29,30 @@ type call struct {
 	resent bool          // with the body of its script
 }
 
+// own is a command that no round has asked for. done may be nil; it is not called when the connection is lost.
+type own struct {
+	command command
+	done    func(reply)
+}
+
+// flight is the calls of one write, and what is read behind them: the node's mark and its clock, which say whether
+// the votes count (P2).
+type flight struct {
+	calls int
+	trust quorum.Trust  // when it departed
+	sent  time.Duration // our clock, before it was written
+}
+
+// tail asks for the mark and the time. At the head of the flight it would say nothing about what happened
+// before the requests were carried out.
+var tail = []byte("*2\r\n$3\r\nGET\r\n$13\r\n" + quorum.MarkKey + "\r\n*1\r\n$4\r\nTIME\r\n")
+
+// tailReplies is how many replies the tail has.
+const tailReplies = 2
+
 // link is one connection to a node: a FIFO of calls, one goroutine that writes them and
-// one that reads their replies. The calls of one write are a flight; its answers are handed
-// out together, once all of it was read. (What must be read behind the requests of every flight,
-// to know whether its votes count, goes to the end of depart, and is judged at the beginning of land.)
+// one that reads their replies. The answers of a flight are handed out together, once all of it was read, and
+// what its tail says about them is known.
 type link struct {
 	pipe  *Pipe
 	redis redis.Conn
@@ -39,7 +60,7 @@ type link struct {
 	peer  peer // whom it leads to
 
 	kick    chan struct{} // something was queued
-	flights chan int      // sizes of flights, to the reader
+	flights chan flight   // to the reader
 	gone    chan struct{} // closed when the link is out of use: retired or failed
 	dead    chan struct{} // closed when the link has failed
 
@@ -58,13 +79,17 @@ type link struct {
 	excused bool          // it fired late, and was given more time, once
 	retired bool          // no new calls; waits for the answers of what is flying
 	cause   error         // not nil: failed
+	watch   *quorum.Watch
+	jumped  time.Duration // our clock when watch saw the node's clock jump
+	settles bool          // the deletion of the mark was sent, and not answered (P4)
+	latency time.Duration // from a flight's departure to its last answer, smoothed
 }
 
-func newLink(p *Pipe, c redis.Conn, wire *conn, peer peer) *link {
+func newLink(p *Pipe, c redis.Conn, wire *conn, peer peer, watch *quorum.Watch) *link {
 	l := &link{
-		pipe: p, redis: c, wire: wire, peer: peer,
+		pipe: p, redis: c, wire: wire, peer: peer, watch: watch,
 		kick:    make(chan struct{}, 1),
-		flights: make(chan int, maxFlights),
+		flights: make(chan flight, maxFlights),
 		gone:    make(chan struct{}),
 		dead:    make(chan struct{}),
 	}
@@ -89,6 +114,8 @@ func (l *link) send(c call, now time.Duration) error {
 		return errSilent
 	case l.calls.n >= l.pipe.opts.Queue:
 		return fmt.Errorf("queue full with %d requests", l.calls.n)
+	case watched && c.voter != nil && !c.req.Op.ForAll() && l.watch.Vouched() != nil:
+		return l.watch.Vouched() // P2: only over a connection on which the node was seen to be vouched for
 	}
 	if l.calls.n == 0 {
 		l.heard = now
@@ -121,11 +148,12 @@ func (l *link) write() {
 			return
 		}
 		for {
-			batch = l.board(batch[:0])
+			var trust quorum.Trust
+			batch, trust = l.board(batch[:0])
 			if len(batch) == 0 {
 				break
 			}
-			if err := l.depart(batch); err != nil {
+			if err := l.depart(batch, trust); err != nil {
 				l.fail(err)
 				return
 			}
@@ -134,21 +162,21 @@ func (l *link) write() {
 	}
 }
 
-// board marks the queued calls as flying.
-func (l *link) board(batch []call) []call {
+// board marks the queued calls as flying. The trust is what is known of the node before they are sent (P2).
+func (l *link) board(batch []call) ([]call, quorum.Trust) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cause != nil {
-		return batch
+		return batch, quorum.Trust{}
 	}
 	for l.flying < l.calls.n && len(batch) < maxFlight {
 		batch = append(batch, *l.calls.at(l.flying))
 		l.flying++
 	}
-	return batch
+	return batch, l.watch.Trust()
 }
 
-func (l *link) depart(batch []call) error {
+func (l *link) depart(batch []call, trust quorum.Trust) error {
 	now := l.pipe.opts.Clock()
 	for i := range batch {
 		c := wireOf(&batch[i], now)
@@ -159,8 +187,11 @@ func (l *link) depart(batch []call) error {
 	if err := l.redis.Flush(); err != nil {
 		return err
 	}
+	if watched {
+		l.wire.buf = append(l.wire.buf, tail...)
+	}
 	select {
-	case l.flights <- len(batch):
+	case l.flights <- flight{len(batch), trust, now}:
 	case <-l.dead:
 		return errClosed
 	}
@@ -168,6 +199,9 @@ func (l *link) depart(batch []call) error {
 }
 
 func wireOf(c *call, now time.Duration) command {
+	if c.own != nil {
+		return c.own.command
+	}
 	w, ok := c.req.Wire.(*command)
 	if !ok {
 		made := encode(c.req, now)
@@ -192,9 +226,10 @@ func (l *link) read() {
 	var replies []reply
 	var landed []call
 	for {
+		var f flight
 		var broken error
-		if replies, broken = l.receive(replies[:0]); len(replies) > 0 {
-			landed = l.land(replies, landed[:0])
+		if replies, f, broken = l.receive(replies[:0]); len(replies) > 0 {
+			landed = l.land(replies, f, broken, landed[:0])
 			clear(landed)
 			clear(replies)
 		}
@@ -206,7 +241,7 @@ func (l *link) read() {
 }
 
 // receive one flight's replies. The error is not nil when the connection is broken.
-func (l *link) receive(replies []reply) (_ []reply, broken error) {
+func (l *link) receive(replies []reply) (_ []reply, f flight, broken error) {
 	defer func() {
 		// Redigo trusts lengths that a node sends. What that leads to must end
 		// with the connection, not with the process.
@@ -218,34 +253,46 @@ func (l *link) receive(replies []reply) (_ []reply, broken error) {
 	for len(replies) < due {
 		v, err := l.redis.Receive()
 		if err != nil && !refusal(err) {
-			return replies, err
+			return replies, f, err
 		}
 		if len(replies) == 0 {
 			select {
-			case due = <-l.flights: // the writer puts it there before it sends the flight
+			case f = <-l.flights: // the writer puts it there before it sends the flight
+				due = f.calls
+				if watched {
+					due += tailReplies
+				}
 			default:
-				return nil, errUnasked
+				return nil, f, errUnasked
 			}
 		}
 		replies = append(replies, reply{v, err})
 	}
-	return replies, nil
+	return replies, f, nil
 }
 
-// land hands out the replies to the oldest calls.
-func (l *link) land(replies []reply, landed []call) []call {
+// land hands out the replies to the oldest calls. Where the connection broke in the middle of a flight, its
+// tail is not known, and what has come of it counts for nothing.
+func (l *link) land(replies []reply, f flight, broken error, landed []call) []call {
 	now := l.pipe.opts.Clock()
+	n := min(len(replies), f.calls)
+	look := quorum.Look{Trust: f.trust, Err: broken}
+	if watched && broken == nil {
+		look = lookOf(replies[n:], f.trust, f.sent, now)
+	}
+
 	l.mu.Lock()
 	if l.cause != nil {
 		l.mu.Unlock()
 		return landed // fail has called them lost already
 	}
-	n := len(replies)
+	doubt, changed := l.see(look, now)
 	landed = l.calls.pop(n, landed)
 	l.landing = n
 	l.flying -= n
 	l.voted = max(0, l.voted-n)
 	l.heard = now
+	l.latency += (now - f.sent - l.latency) / 8
 	finished := l.retired && l.calls.n == 0
 	retired := l.retired
 	l.mu.Unlock()
@@ -253,8 +300,11 @@ func (l *link) land(replies []reply, landed []call) []call {
 	if !retired {
 		l.pipe.heard(l)
 	}
+	if changed {
+		l.pipe.trustChanged(l)
+	}
 	for k := range landed {
-		l.answer(&landed[k], replies[k], now)
+		l.answer(&landed[k], replies[k], doubt, now)
 	}
 	l.mu.Lock()
 	l.landing = 0
@@ -265,7 +315,27 @@ func (l *link) land(replies []reply, landed []call) []call {
 	return landed
 }
 
-func (l *link) answer(c *call, r reply, now time.Duration) {
+// see what was read behind a flight, with mu held: whether its votes count, and whether that is news.
+func (l *link) see(look quorum.Look, now time.Duration) (doubt error, changed bool) {
+	if !watched {
+		return look.Err, false
+	}
+	was := l.watch.Vouched()
+	doubt = l.watch.See(look)
+	changed = was != l.watch.Vouched()
+	if _, _, jumped := l.watch.Jumped(); jumped && changed {
+		l.jumped = now
+	}
+	return doubt, changed
+}
+
+func (l *link) answer(c *call, r reply, doubt error, now time.Duration) {
+	if c.own != nil {
+		if c.own.done != nil {
+			c.own.done(r)
+		}
+		return
+	}
 	if noScript(r.err) && !c.resent && wireOf(c, now).body != nil {
 		// It goes behind what was sent meanwhile, out of its order. That does no harm: a take that overtook
 		// a release is refused, since the key is still there, and an undo looks at the expiry.
@@ -283,7 +353,7 @@ func (l *link) answer(c *call, r reply, now time.Duration) {
 		}
 		return // told; nobody waits to hear what came of it
 	}
-	a := decode(c.req, r.value, r.err)
+	a := decode(c.req, r.value, r.err).Doubted(c.req.Op, doubt)
 	a.At = now
 	c.voter.Hear(c.i, a)
 }

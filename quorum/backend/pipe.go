@@ -33,10 +33,14 @@ type Options struct {
 	ReconnectMin time.Duration
 	ReconnectMax time.Duration
 	Queue        int // requests that the node has not answered, at most
-	Owed         int // undo and release requests kept while it is away, at most
+	Owed         int // undo, release and top-up requests kept while it is away, at most
+
+	MaxLife   time.Duration // of a key on a node, padding included (P10)
+	Tolerance time.Duration // by how much wall clocks may differ, for CheckWall
 
 	Dial  func(ctx context.Context, network, address string) (net.Conn, error)
 	Clock func() time.Duration
+	Wall  func() time.Time
 	Log   *slog.Logger
 }
 
@@ -44,8 +48,13 @@ type Options struct {
 // whenever the connection is lost, until it is closed.
 type Pipe struct {
 	opts   Options
+	fleet  *fleet
+	index  int // in the fleet
 	cancel context.CancelFunc
-	done   chan struct{} // closed when connect has returned
+	done   sync.WaitGroup // until connect, attend and teach have returned
+
+	nudge chan struct{} // what is known of the node's memory or clock has changed
+	admit atomic.Bool   // an operator's word is to be acted on
 
 	// current is the link that new requests go to; nil while the node is not worth asking.
 	// Changed only under mu.
@@ -58,7 +67,8 @@ type Pipe struct {
 	why     error // what was wrong last; nil if nothing ever was
 	whyAt   time.Duration
 	logged  map[string]bool // refusals of this connection that the log has
-	version string          // of the node
+	met     peer            // as the node told when it was connected last
+	trust   trust
 	owed    []call
 	telling bool          // tellOwed is about to run
 	purge   time.Duration // not before
@@ -66,14 +76,6 @@ type Pipe struct {
 }
 
 var _ quorum.Node = (*Pipe)(nil)
-
-// Open begins to connect and returns at once.
-func Open(opts Options) *Pipe {
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &Pipe{opts: opts, cancel: cancel, done: make(chan struct{}), since: opts.Clock()}
-	go p.connect(ctx)
-	return p
-}
 
 // Name implements quorum.Node.
 func (p *Pipe) Name() string { return p.opts.Name }
@@ -97,6 +99,9 @@ func (p *Pipe) Owe(req *quorum.Request, until time.Duration) {
 }
 
 func (p *Pipe) owe(c call) {
+	if c.own != nil {
+		return // it was about the connection that was lost
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.opts.Clock()
@@ -112,7 +117,12 @@ func (p *Pipe) owe(c call) {
 
 // keep holds what is owed until the node can be told. When there is no room the newest is
 // dropped: the oldest is likeliest to have been set before the node went away.
+//
+// Top-ups have half of the room: they make a lock survive more, and are not needed to free one.
 func (p *Pipe) keep(c call, now time.Duration) {
+	if c.req.Op == quorum.TopUp && len(p.owed) >= p.opts.Owed/2 {
+		return
+	}
 	if len(p.owed) >= p.opts.Owed && now >= p.purge {
 		p.purge = now + purgeEvery // not each time: it looks at all of them
 		live := p.owed[:0]
@@ -167,7 +177,9 @@ func (p *Pipe) State() quorum.NodeState {
 	defer p.mu.Unlock()
 	now := p.opts.Clock()
 	s := quorum.NodeState{
-		Name: p.opts.Name, Health: p.health, Since: p.since, Dropped: p.dropped, Version: p.version,
+		Name: p.opts.Name, Health: p.health, Since: p.since, Dropped: p.dropped,
+		Version: p.met.version, RunID: p.met.runID, Role: p.met.role,
+		Vouched: p.trust.vouched, VouchedSince: p.trust.since, VouchedWhy: p.trust.why, Teaching: p.trust.teaching,
 	}
 	for i := range p.owed {
 		if now < p.owed[i].until {
@@ -180,13 +192,16 @@ func (p *Pipe) State() quorum.NodeState {
 	if p.link != nil {
 		p.link.mu.Lock()
 		s.Queued = p.link.calls.n + p.link.landing
+		s.Latency = p.link.latency
+		clock := p.link.watch.Clock()
+		if r, ok := clock.Latest(); ok {
+			s.ClockOffset = offset(r, p.wall())
+		}
+		s.ClockDrift = clock.Drift()
 		p.link.mu.Unlock()
 	}
 	return s
 }
-
-// Admit implements quorum.Node.
-func (p *Pipe) Admit() error { return errors.New("not there yet") }
 
 // change notes the health, with p.mu held, and logs what has changed, once.
 func (p *Pipe) change(h quorum.Health, now time.Duration, why error) {
@@ -202,7 +217,7 @@ func (p *Pipe) change(h quorum.Health, now time.Duration, why error) {
 		return
 	}
 	if h == quorum.Up {
-		p.opts.Log.Info("node is up", "node", p.opts.Name, "version", p.version)
+		p.opts.Log.Info("node is up", "node", p.opts.Name, "version", p.met.version)
 	} else {
 		p.opts.Log.Warn("node is "+h.String(), "node", p.opts.Name, "why", why)
 	}
@@ -271,6 +286,7 @@ func (p *Pipe) enter(l *link) {
 	p.link = l
 	p.current.Store(l)
 	p.change(quorum.Up, p.opts.Clock(), nil)
+	p.noteTrust(l)
 	p.tellLater() // what there was no room for
 }
 
@@ -309,6 +325,10 @@ func (p *Pipe) leave(l *link, why error) {
 	if p.link == l {
 		p.link = nil
 		p.current.Store(nil)
+		p.fleet.unclaim(p)
+		if p.trust.vouched {
+			p.trust.vouched, p.trust.since, p.trust.why = false, p.opts.Clock(), "not connected"
+		}
 		p.change(quorum.Down, p.opts.Clock(), why)
 	}
 }
@@ -323,7 +343,7 @@ func (p *Pipe) Close(ctx context.Context) {
 		}
 	}
 	p.cancel()
-	<-p.done
+	p.done.Wait()
 	if owed := p.State().Owed; owed > 0 {
 		p.opts.Log.Warn("undo and release requests were not delivered: their locks end by themselves", "node", p.opts.Name, "requests", owed)
 	}

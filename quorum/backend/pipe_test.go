@@ -33,12 +33,12 @@ func inBubble(t *testing.T, change func(*Options), test func(fixture)) {
 			Patience:    quorum.Patience{Timeout: 50 * ms, Limit: 500 * ms, Silence: time.Second},
 			DialTimeout: time.Second, ReconnectMin: 10 * ms, ReconnectMax: 100 * ms,
 			Queue: 100, Owed: 10,
-			Dial: f.node.Dial, Clock: f.clock, Log: slog.New(slog.DiscardHandler),
+			Dial: f.node.Dial, Clock: f.clock, Wall: time.Now, MaxLife: time.Minute, Tolerance: 500 * ms, Log: slog.New(slog.DiscardHandler),
 		}
 		if change != nil {
 			change(&o)
 		}
-		f.pipe = Open(o)
+		f.pipe = Open(o)[0]
 		defer func() {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()

@@ -3,6 +3,8 @@ package backend
 import (
 	"crypto/sha1"
 	"encoding/hex"
+
+	"redlockd/quorum"
 )
 
 // script is a Lua script of ours and the hash that nodes know it by.
@@ -13,15 +15,19 @@ func newScript(text string) *script {
 	return &script{text, hex.EncodeToString(sum[:])}
 }
 
-// The scripts that run on nodes. Each is one atomic step with at most one write. Clients'
+// blocked is the part of a script that answers Blocked for a key that somebody unknown holds (P8).
+const blocked = `if v == '` + quorum.Blocker + `' then return -3 end
+`
+
+// The scripts that run on nodes for clients. Each is one atomic step with at most one write. Clients'
 // scripts never get here: they are recognised, and one of these is run in their place.
 //
-// What they answer is in the words of quorum: -1 is Missing, -2 is Other.
+// What they answer is in the words of quorum: -1 is Missing, -2 is Other, -3 is Blocked.
 var (
 	// release: the remaining milliseconds of the lock that was deleted, R7.
 	release = newScript(`local v = redis.call('GET', KEYS[1])
 if not v then return -1 end
-if v ~= ARGV[1] then return -2 end
+` + blocked + `if v ~= ARGV[1] then return -2 end
 local left = redis.call('PTTL', KEYS[1])
 redis.call('DEL', KEYS[1])
 if left < 0 then return 9007199254740991 end
@@ -31,7 +37,7 @@ return left`)
 	// them, up to ARGV[4]. A key without expiry has nothing to add to.
 	extend = newScript(`local v = redis.call('GET', KEYS[1])
 if not v then return -1 end
-if v ~= ARGV[1] then return -2 end
+` + blocked + `if v ~= ARGV[1] then return -2 end
 local life = tonumber(ARGV[2])
 if ARGV[3] == 'add' then
   local left = redis.call('PTTL', KEYS[1])
@@ -48,11 +54,111 @@ if left < 0 or left > tonumber(ARGV[2]) then return -2 end
 redis.call('DEL', KEYS[1])
 return 1`)
 
+	// topUp: the lock of ARGV[1] has ARGV[2] milliseconds left.
+	topUp = newScript(`local v = redis.call('GET', KEYS[1])
+if not v then
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+  return 1
+end
+if v ~= ARGV[1] then return -2 end
+local left = redis.call('PTTL', KEYS[1])
+if left >= 0 and left < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 1`)
+
 	// remaining: the value and the remaining milliseconds, seen at one moment.
 	remaining = newScript(`local v = redis.call('GET', KEYS[1])
 if not v then return false end
 return {v, redis.call('PTTL', KEYS[1])}`)
 
+	// size: how many keys there are that are not ours.
+	size = newScript(`return redis.call('DBSIZE') - redis.call('EXISTS', KEYS[1], KEYS[2])`)
+
 	// scripts is what a fresh connection loads.
-	scripts = []*script{release, extend, takeBack, remaining}
+	scripts = []*script{release, extend, takeBack, topUp, remaining, size}
+)
+
+// The scripts of readmission. A mark is changed by nothing else. They are called by their text: seldom enough.
+const (
+	// unvouch deletes the mark if it is ARGV[1]; if that is empty, whatever mark vouches (P4). A lesson's mark is
+	// left alone: the lesson looks at the clock itself (P9).
+	unvouch = `local m = redis.call('GET', KEYS[1])
+if m and (m == ARGV[1] or ARGV[1] == '' and string.sub(m, 1, 9) ~= 'teaching:') then
+  return redis.call('DEL', KEYS[1])
+end
+return 0`
+
+	// begin sets the mark of our lesson ARGV[2], unless the node is vouched for, which is what a mark that begins with
+	// ARGV[1] says (P5), or another redlockd teaches it. That one is named by the second key, for ARGV[4]
+	// milliseconds at a time: what lasts longer was left behind by a clock that jumped. It answers what it
+	// did, the node's time, and the mark before.
+	begin = `local m = redis.call('GET', KEYS[1]) or ''
+local t = redis.call('TIME')
+if string.sub(m, 1, #ARGV[1]) == ARGV[1] then return {'vouched', t[1], t[2], m} end
+local other = redis.call('GET', KEYS[2])
+if other and other ~= ARGV[3] and ARGV[5] == '' then
+  local left = redis.call('PTTL', KEYS[2])
+  if left >= 0 and left <= tonumber(ARGV[4]) then return {'busy', t[1], t[2], m} end
+end
+redis.call('SET', KEYS[1], ARGV[2])
+redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
+return {'begun', t[1], t[2], m}`
+
+	// tend tells others that we still teach, and answers the mark and the node's time.
+	tend = `if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
+local t = redis.call('TIME')
+return {redis.call('GET', KEYS[1]) or '', t[1], t[2]}`
+
+	// leave lets others teach.
+	leave = `if redis.call('GET', KEYS[2]) == ARGV[1] then return redis.call('DEL', KEYS[2]) end
+return 0`
+
+	// page reads some of the keys from cursor ARGV[1] on (P7): the next cursor, the node's time, then key, value and remaining
+	// milliseconds of every lock among them. What is ours, no string, or without an expiry is no lock (R8). What
+	// is too long to be a lock of ours, but might be one of another redlockd's, is read as a blocker.
+	page = `local found = redis.call('SCAN', ARGV[1], 'COUNT', ARGV[2])
+local t = redis.call('TIME')
+local out = {found[1], t[1], t[2]}
+for _, k in ipairs(found[2]) do
+  if string.sub(k, 1, #ARGV[3]) ~= ARGV[3] then
+    local left = redis.call('PTTL', k)
+    local size = redis.pcall('STRLEN', k)
+    if left >= 0 and type(size) == 'number' then
+      out[#out + 1] = k
+      if size > tonumber(ARGV[4]) then out[#out + 1] = ARGV[5] else out[#out + 1] = redis.call('GET', k) end
+      out[#out + 1] = left
+    end
+  end
+end
+return out`
+
+	// merge puts the locks KEYS[2] and on, each with its token and remaining milliseconds, on a node that is being taught
+	// under the mark ARGV[1] (P8). Nothing is shortened or deleted. A key that another token holds is blocked: which of the
+	// two is alive is not known, so that nobody may have it, release it or extend it until both would have ended.
+	merge = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return -1 end
+local blocker = ARGV[2]
+for i = 2, #KEYS do
+  local k, token, life = KEYS[i], ARGV[2 * i - 1], tonumber(ARGV[2 * i])
+  local v = redis.pcall('GET', k)
+  if not v then
+    redis.call('SET', k, token, 'PX', life)
+  elseif type(v) == 'string' then
+    local left = redis.call('PTTL', k)
+    if v == token then
+      if left >= 0 and left < life then redis.call('PEXPIRE', k, life) end
+    elseif left >= 0 then
+      redis.call('SET', k, blocker, 'PX', math.max(left, life))
+    end
+  end
+end
+return #KEYS - 1`
+
+	// vouch replaces the mark of our lesson ARGV[1] by ARGV[2], if it still stands and the node's clock is between ARGV[3] and
+	// ARGV[4], in microseconds (P9).
+	vouch = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 'lost' end
+local t = redis.call('TIME')
+local now = tonumber(t[1]) * 1000000 + tonumber(t[2])
+if now < tonumber(ARGV[3]) or now > tonumber(ARGV[4]) then return 'clock' end
+redis.call('SET', KEYS[1], ARGV[2])
+redis.call('DEL', KEYS[2])
+return 'vouched'`
 )

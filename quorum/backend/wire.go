@@ -21,7 +21,7 @@ type command struct {
 
 // Encode fills in r.Wire, once for all nodes.
 func Encode(r *quorum.Request) {
-	if r.Op != quorum.TakeBack { // it depends on when it is told
+	if r.Op != quorum.TakeBack && r.Op != quorum.TopUp { // they depend on when they are told
 		c := encode(r, 0)
 		r.Wire = &c
 	}
@@ -47,6 +47,8 @@ func encode(r *quorum.Request, now time.Duration) command {
 		return run(extend, r.Key, r.Token, millis(r.Life))
 	case quorum.TakeBack:
 		return run(takeBack, r.Key, r.Token, millis(r.Most(now)))
+	case quorum.TopUp:
+		return run(topUp, r.Key, r.Token, max(1, r.Rest(now).Milliseconds()))
 	case quorum.Get:
 		return command{name: "GET", args: []any{r.Key}}
 	case quorum.Remaining:
@@ -56,7 +58,7 @@ func encode(r *quorum.Request, now time.Duration) command {
 	case quorum.Exists:
 		return command{name: "EXISTS", args: anys(r.Keys)}
 	case quorum.Size:
-		return command{name: "DBSIZE"}
+		return command{name: "EVALSHA", args: []any{size.hash, 2, quorum.MarkKey, quorum.TeacherKey}, body: size}
 	case quorum.Expire:
 		return command{name: "PEXPIRE", args: []any{r.Key, millis(r.Life)}}
 	default:
@@ -117,10 +119,21 @@ func decodeValue(reply any) quorum.Answer {
 	case nil:
 		return quorum.Answer{Vote: quorum.No}
 	case []byte:
-		return quorum.Answer{Vote: quorum.Yes, Value: v}
+		return held(v, 0)
 	default:
 		return strange(reply)
 	}
+}
+
+// errBlocked: which of two tokens is alive on the other nodes was not known when the key was copied here (P8).
+var errBlocked = errors.New("the key is held by somebody unknown since the node was taught")
+
+// held is a key's value; a blocker is never shown to anybody (P12).
+func held(value []byte, left int64) quorum.Answer {
+	if string(value) == quorum.Blocker {
+		return quorum.Answer{Err: errBlocked}
+	}
+	return quorum.Answer{Vote: quorum.Yes, Value: value, Number: left}
 }
 
 func decodeRemaining(reply any) quorum.Answer {
@@ -139,13 +152,16 @@ func decodeRemaining(reply any) quorum.Answer {
 	if left < 0 {
 		left = quorum.Forever
 	}
-	return quorum.Answer{Vote: quorum.Yes, Value: value, Number: left}
+	return held(value, left)
 }
 
 func decodeNumber(op quorum.Op, reply any) quorum.Answer {
 	n, ok := reply.(int64)
 	if !ok {
 		return strange(reply)
+	}
+	if n == quorum.Blocked && (op == quorum.Release || op == quorum.Extend) {
+		return quorum.Answer{Err: errBlocked}
 	}
 	accepted := n > 0
 	if op == quorum.Release || op == quorum.Size {
@@ -155,6 +171,39 @@ func decodeNumber(op quorum.Op, reply any) quorum.Answer {
 		return quorum.Answer{Vote: quorum.Yes, Number: n}
 	}
 	return quorum.Answer{Vote: quorum.No, Number: n}
+}
+
+// lookOf reads the replies to GET of the mark and to TIME.
+func lookOf(replies []reply, trust quorum.Trust, sent, received time.Duration) quorum.Look {
+	look := quorum.Look{Trust: trust}
+	mark, clock := replies[0], replies[1]
+	for _, r := range replies[:2] {
+		if look.Err == nil && r.err != nil {
+			look.Err = fmt.Errorf("its mark and clock cannot be read: %w", r.err)
+		}
+	}
+	if look.Err != nil {
+		return look
+	}
+	if m, ok := mark.value.([]byte); ok {
+		look.Mark = string(m)
+	}
+	pair, _ := clock.value.([]any)
+	look.Clock, look.Err = readingOf(pair, sent, received)
+	return look
+}
+
+// readingOf is seconds and microseconds since 1970, as TIME answers them.
+func readingOf(pair []any, sent, received time.Duration) (quorum.Reading, error) {
+	if len(pair) == 2 {
+		seconds, err1 := redis.Int64(pair[0], nil)
+		micros, err2 := redis.Int64(pair[1], nil)
+		if err1 == nil && err2 == nil && seconds >= 0 && seconds < 1<<33 && micros >= 0 && micros < 1e6 {
+			node := time.Duration(seconds)*time.Second + time.Duration(micros)*time.Microsecond
+			return quorum.Reading{Sent: sent, Received: received, Node: node}, nil
+		}
+	}
+	return quorum.Reading{}, errors.New("its clock cannot be read")
 }
 
 func strange(reply any) quorum.Answer {

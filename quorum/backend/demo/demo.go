@@ -3,9 +3,14 @@
 package demo
 
 import (
+	"crypto/rand"
 	"fmt"
+	"strings"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+
+	"redlockd/quorum"
 )
 
 // Fleet of embedded nodes on loopback.
@@ -22,8 +27,28 @@ func Start(n int) (Fleet, error) {
 			return nil, fmt.Errorf("embedded node: %w", err)
 		}
 		fleet = append(fleet, m)
+		if err := vouch(m); err != nil {
+			fleet.Close()
+			return nil, fmt.Errorf("embedded node: %w", err)
+		}
 	}
 	return fleet, nil
+}
+
+// vouch for a node at once: it has just been made, and nobody else knows of it, so that there is nothing that it could
+// have forgotten. (miniredis does not say which instance it is, so that it is said here.)
+func vouch(m *miniredis.Miniredis) error {
+	runID := strings.ToLower(rand.Text())
+	info := "redis_version:7.2.0\r\nserver_name:miniredis\r\nredis_mode:standalone\r\nrun_id:" + runID +
+		"\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n"
+	m.Server().SetPreHook(func(c *server.Peer, cmd string, args ...string) bool {
+		if !strings.EqualFold(cmd, "INFO") {
+			return false
+		}
+		c.WriteBulk(info)
+		return true
+	})
+	return m.Set(quorum.MarkKey, quorum.Mark{RunID: runID, Nonce: "demo"}.String())
 }
 
 // Addresses of the nodes, host:port.

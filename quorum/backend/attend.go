@@ -1,0 +1,177 @@
+package backend
+
+import (
+	"context"
+	"time"
+
+	"redlockd/quorum"
+)
+
+// trust is what the log and people are told of the node's memory. Guarded by the pipe's mu.
+type trust struct {
+	vouched  bool
+	since    time.Duration // our clock
+	why      string
+	taught   string // how it was taught by us, to be told when it is seen to be vouched for
+	teaching string // our lesson's progress
+	jumps    int    // how often its clock was to blame of late
+	jumped   time.Duration
+}
+
+// lookEvery is how often an idle node is asked for its mark and its clock: the longer, the later a restart or a jump is
+// seen, and the less exactly a clock's rate is known.
+const lookEvery = 500 * time.Millisecond
+
+// ping carries a tail with it, which is what it is for.
+var ping = &own{command: command{name: "PING"}}
+
+// attend looks at the node also while there is no traffic, and settles what is to be done about a clock that jumped.
+func (p *Pipe) attend(ctx context.Context) {
+	for wait := lookEvery; ; {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		wait = lookEvery
+		if l := p.current.Load(); l != nil {
+			l.lookIfIdle()
+			if p.settleClock(l) {
+				wait = p.opts.Patience.Timeout / 4 // soon, others are being asked
+			}
+		}
+	}
+}
+
+func (l *link) lookIfIdle() {
+	l.mu.Lock()
+	idle := l.calls.n == 0
+	l.mu.Unlock()
+	if idle {
+		_ = l.send(call{own: ping}, l.pipe.opts.Clock()) // if it has failed, it is dialled again
+	}
+}
+
+// settleClock finds out whose clock it was that jumped, and has the mark deleted if it was the node's (P4). It
+// returns false when there is nothing to be done.
+func (p *Pipe) settleClock(l *link) bool {
+	l.mu.Lock()
+	by, wall, jumped := l.watch.Jumped()
+	since := l.jumped
+	l.mu.Unlock()
+	if jumped {
+		blame := quorum.JudgeClock(by, p.evidence(since, wall))
+		l.mu.Lock()
+		switch blame {
+		case quorum.Theirs:
+			l.watch.Condemn()
+		case quorum.Ours:
+			l.watch.Forgive()
+		}
+		l.mu.Unlock()
+		if blame == quorum.Ours {
+			p.opts.Log.Warn("clocks of a majority of the nodes moved together: redlockd was paused, or its clock was set",
+				"node", p.opts.Name, "by", by.String(), "by wall clock", wall)
+		}
+	}
+	l.mu.Lock()
+	mark, due := l.watch.Condemned()
+	due = due && !l.settles
+	l.settles = l.settles || due
+	l.mu.Unlock()
+	if due {
+		p.opts.Log.Warn("node's clock jumped: it is not vouched for any more", "node", p.opts.Name, "by", by.String(), "by wall clock", wall)
+		p.noteJump()
+		l.deleteMark(mark)
+	}
+	return jumped
+}
+
+// deleteMark un-vouches the node for everyone, in order with everything else on this connection (P4).
+func (l *link) deleteMark(mark string) {
+	done := func(r reply) {
+		l.mu.Lock()
+		l.settles = false
+		if r.err == nil {
+			l.watch.Retracted()
+		}
+		l.mu.Unlock()
+	}
+	_ = l.send(call{own: &own{
+		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, mark}},
+		done:    done,
+	}}, l.pipe.opts.Clock())
+}
+
+// evidence of all other nodes' clocks, and asks those that have not said anything since.
+func (p *Pipe) evidence(since time.Duration, wall bool) []quorum.Evidence {
+	var all []quorum.Evidence
+	for _, o := range p.fleet.pipes {
+		if o == p {
+			continue
+		}
+		e := quorum.Evidence{}
+		if l := o.current.Load(); l != nil {
+			l.mu.Lock()
+			if wall {
+				e = l.watch.WallEvidence(o.wall(), o.opts.Tolerance)
+			} else {
+				e = l.watch.Evidence(since)
+			}
+			l.mu.Unlock()
+			if !e.Heard {
+				l.lookIfIdle()
+			}
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// willBeVouched tells how, in case it is.
+func (p *Pipe) willBeVouched(how string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.trust.taught = how
+}
+
+// trustChanged: l has seen something new about the node's memory or clock.
+func (p *Pipe) trustChanged(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.link == l {
+		p.noteTrust(l)
+	}
+}
+
+// noteTrust keeps and logs, with mu held, whether the node is vouched for, and wakes its teacher.
+func (p *Pipe) noteTrust(l *link) {
+	if !watched {
+		return
+	}
+	l.mu.Lock()
+	gone := l.watch.Vouched()
+	l.mu.Unlock()
+	vouched, why := gone == nil, "it carries the mark of this instance"
+	switch {
+	case !vouched:
+		why, p.trust.taught = gone.Error(), ""
+	case p.trust.taught != "":
+		why, p.trust.taught = p.trust.taught, ""
+	}
+	if vouched != p.trust.vouched {
+		p.trust.vouched, p.trust.since = vouched, p.opts.Clock()
+	}
+	if why != p.trust.why {
+		p.trust.why = why
+		if vouched {
+			p.opts.Log.Info("node is vouched for: its yes counts", "node", p.opts.Name, "why", why)
+		} else {
+			p.opts.Log.Warn("node is "+why, "node", p.opts.Name)
+		}
+	}
+	select {
+	case p.nudge <- struct{}{}:
+	default:
+	}
+}

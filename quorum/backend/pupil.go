@@ -1,0 +1,173 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"redlockd/quorum"
+)
+
+const (
+	// teacherLease is how long others wait for a teacher that has gone away; it is renewed every tendEvery.
+	teacherLease = 3 * time.Second
+	tendEvery    = 500 * time.Millisecond
+	// glance is how often a lesson that waits looks whether something has changed.
+	glance = 50 * time.Millisecond
+)
+
+// pupil is a node that is being taught, over one connection and under one mark (P5): where either is lost, so is
+// the lesson.
+type pupil struct {
+	*side
+	mark   string // ours
+	before quorum.Mark
+
+	mu     sync.Mutex // guards the connection while several nodes are scanned
+	tended time.Duration
+	copied int // locks merged
+}
+
+func (p *Pipe) pupil(ctx context.Context) (*pupil, error) {
+	s, err := p.aside(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &pupil{side: s, mark: quorum.Mark{Nonce: nonce()}.String()}, nil
+}
+
+// begin sets our mark (P5), and returns our clock when the answer was read. force is an operator's word
+// against another teacher.
+func (s *pupil) begin(force bool) (time.Duration, error) {
+	how := ""
+	if force {
+		how = "force"
+	}
+	v, err := s.timed(1, begin, 2, quorum.MarkKey, quorum.TeacherKey,
+		s.runID+":", s.mark, s.pipe.fleet.name, teacherLease.Milliseconds(), how)
+	if err != nil {
+		return 0, err
+	}
+	switch text(v[0]) {
+	case "begun":
+		if len(v) > 3 {
+			s.before = quorum.ParseMark(text(v[3]))
+		}
+		s.tended = s.pipe.opts.Clock()
+		return s.tended, nil
+	case "vouched":
+		return 0, errVouched
+	default:
+		return 0, errBusy
+	}
+}
+
+// complete says that the node, by its own word, has loaded from its disk all that it had acknowledged before (P13): it was
+// vouched for then, writes every lock to its disk before it answers, and was no replica.
+func (s *pupil) complete() bool {
+	if s.before.RunID == "" || infoField(s.info, "aof_enabled") != "1" ||
+		infoField(s.info, "role") != "master" || infoField(s.info, "second_repl_offset") != "-1" {
+		return false
+	}
+	pair, err := redis.Strings(s.do("CONFIG", "GET", "appendfsync"))
+	return err == nil && len(pair) == 2 && pair[1] == "always"
+}
+
+// tend tells others that the lesson goes on, and looks whether it may.
+func (s *pupil) tend() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.pipe.opts.Clock()
+	if now-s.tended < tendEvery {
+		return nil
+	}
+	return s.check(now)
+}
+
+func (s *pupil) check(now time.Duration) error {
+	s.tended = now
+	v, err := s.timed(1, tend, 2, quorum.MarkKey, quorum.TeacherKey, s.pipe.fleet.name, teacherLease.Milliseconds())
+	if err != nil {
+		return err
+	}
+	if text(v[0]) != s.mark {
+		return errMarkLost
+	}
+	return nil
+}
+
+// wait a moment, but not longer than d.
+func (s *pupil) wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(min(max(d, time.Millisecond), glance)):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return s.tend()
+}
+
+// lock is one that another node holds.
+type lock struct {
+	key, token []byte
+	left       int64 // milliseconds
+}
+
+// merge locks into the pupil (P8), with two milliseconds more for what rounding has cut off.
+func (s *pupil) merge(locks []lock) error {
+	args := []any{merge, 1 + len(locks), quorum.MarkKey}
+	for _, l := range locks {
+		args = append(args, l.key)
+	}
+	args = append(args, s.mark, quorum.Blocker)
+	for _, l := range locks {
+		args = append(args, l.token, l.left+2)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := redis.Int(s.do("EVAL", args...))
+	switch {
+	case err != nil:
+		return plain(err)
+	case n < 0:
+		return errMarkLost
+	}
+	s.copied += n
+	return nil
+}
+
+// vouch for the node (P9): its mark must still be ours, and its clock what ours allows, at the moment it happens. how it
+// came to that is for people.
+func (s *pupil) vouch(how string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pipe.willBeVouched(how)
+	if err := s.check(s.pipe.opts.Clock()); err != nil {
+		return err
+	}
+	r, _ := s.clock.Latest()
+	mark := quorum.Mark{RunID: s.runID, Nonce: nonce(), Offset: offset(r, s.pipe.wall())}
+	low, high := s.clock.Expect(s.pipe.opts.Clock())
+	said, err := redis.String(s.do("EVAL", vouch, 2, quorum.MarkKey, quorum.TeacherKey,
+		s.mark, mark.String(), low.Microseconds(), high.Microseconds()+1))
+	switch {
+	case err != nil:
+		return plain(err)
+	case said == "lost":
+		return errMarkLost
+	case said == "clock":
+		return errClock
+	case said != "vouched":
+		return fmt.Errorf("unexpected reply %q", said)
+	}
+	return nil
+}
+
+// leave lets another redlockd teach the node.
+func (s *pupil) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.do("EVAL", leave, 2, quorum.MarkKey, quorum.TeacherKey, s.pipe.fleet.name) // else it ends by itself
+}

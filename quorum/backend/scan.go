@@ -1,0 +1,106 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"redlockd/quorum"
+)
+
+const (
+	// pageKeys is about how many keys are read in one step: so few that no round waits for it.
+	pageKeys = 100
+	// longestToken in bytes is longer than the longest token in its right mind. A longer value is
+	// copied as a blocker: it could be a lock's, by the settings of another redlockd.
+	longestToken = 64 << 10
+)
+
+// scan one other node and merge every lock it holds into the pupil (P7, P8). It counts only if that node was
+// vouched for with the same mark before the first key and after the last, on this one connection, and its clock did not
+// jump since before: nil then.
+func (s *pupil) scan(ctx context.Context, other *Pipe) error {
+	mark, clock, err := other.credentials()
+	if err != nil {
+		return err
+	}
+	from, err := other.aside(ctx)
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	from.clock = clock // the baseline of the pipe: a jump that nobody has settled yet is seen here, too
+	if err := from.stillMarked(mark); err != nil {
+		return err
+	}
+	for cursor := "0"; ; {
+		began := s.pipe.opts.Clock()
+		var locks []lock
+		if cursor, locks, err = from.page(cursor); err != nil {
+			return err
+		}
+		if len(locks) > 0 {
+			if err := s.merge(locks); err != nil {
+				return err
+			}
+		}
+		if err := s.tend(); err != nil {
+			return err
+		}
+		if cursor == "0" {
+			return from.stillMarked(mark)
+		}
+		// As long as it took: half of the node's time, at least, is left to the rounds.
+		select {
+		case <-time.After(s.pipe.opts.Clock() - began):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// credentials are the mark that vouches for the node by its pipe, and what the pipe knows of its clock.
+func (p *Pipe) credentials() (string, quorum.NodeClock, error) {
+	if l := p.current.Load(); l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.watch.Standing() == quorum.Trusted {
+			return l.watch.Mark(), *l.watch.Clock(), nil
+		}
+	}
+	return "", quorum.NodeClock{}, errNotMarked
+}
+
+// stillMarked says that the node is vouched for with that mark, by this connection's run_id, now.
+func (s *side) stillMarked(mark string) error {
+	v, err := s.timed(1, tend, 2, quorum.MarkKey, quorum.TeacherKey, "", 0)
+	if err != nil {
+		return err
+	}
+	if text(v[0]) != mark || quorum.ParseMark(mark).RunID != s.runID {
+		return errNotMarked
+	}
+	return nil
+}
+
+// page reads the locks among the next keys.
+func (s *side) page(cursor string) (next string, locks []lock, err error) {
+	v, err := s.timed(1, page, 0, cursor, pageKeys, quorum.Reserved, longestToken, quorum.Blocker)
+	if err != nil {
+		return "", nil, err
+	}
+	next = text(v[0])
+	for rest := v[3:]; len(rest) >= 3; rest = rest[3:] {
+		key, okKey := rest[0].([]byte)
+		token, okToken := rest[1].([]byte)
+		left, okLeft := rest[2].(int64)
+		if !okKey || !okToken || !okLeft {
+			return "", nil, errors.New("unexpected reply")
+		}
+		locks = append(locks, lock{key, token, left})
+	}
+	if next == "" || len(v)%3 != 0 {
+		return "", nil, errors.New("unexpected reply")
+	}
+	return next, locks, nil
+}

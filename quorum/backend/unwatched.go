@@ -1,0 +1,5 @@
+//go:build unwatched
+
+package backend
+
+const watched = false

@@ -1,0 +1,152 @@
+package quorum
+
+import "time"
+
+// A node whose clock jumps forward expires its keys early, which is as bad as forgetting them (R24). Its clock is read
+// behind the requests of every flush, and compared with ours as intervals: nothing is concluded from how long
+// an answer took.
+
+const (
+	// A clock may gain clockRate (0.5 %) and clockSlack on ours between two readings of the baseline. That
+	// is below Drift, which every lock is padded with (R15): a baseline is kept for clockBaseline and then
+	// renewed, so that what is tolerated adds up to 0.7 % and 2 ms at most. Healthy clocks are within 0.1 %.
+	clockRate     = 200 // one part in
+	clockSlack    = 2 * time.Millisecond
+	clockBaseline = time.Second
+)
+
+// Reading is one answer to TIME.
+type Reading struct {
+	Sent, Received time.Duration // our clock before the question was written, and after the answer was read
+	Node           time.Duration // the node's clock, since 1970, at some moment between the two
+}
+
+// ahead is by how much the node's clock is ahead of ours.
+func (r Reading) ahead() Shift {
+	return Shift{r.Node - r.Received, r.Node - r.Sent + time.Microsecond} // TIME cuts off what is below a microsecond
+}
+
+// Shift is how far a clock has moved, as far as is known: not less than Low, not more than High.
+type Shift struct{ Low, High time.Duration }
+
+// about is the middle of it, for people.
+func (s Shift) about() time.Duration { return s.Low + (s.High-s.Low)/2 }
+
+func (s Shift) width() time.Duration { return s.High - s.Low }
+
+// since is the movement from an earlier interval to this one.
+func (s Shift) since(was Shift) Shift { return Shift{s.Low - was.High, s.High - was.Low} }
+
+// beyond says that it is certainly more than d, forward or back.
+func (s Shift) beyond(d time.Duration) bool { return s.Low > d || s.High < -d }
+
+func (s Shift) overlaps(o Shift) bool { return s.Low <= o.High && o.Low <= s.High }
+
+// NodeClock is what is known of a node's clock. The zero value knows nothing.
+type NodeClock struct {
+	base   Reading // what readings are compared with
+	best   Reading // the most exact one since
+	first  Reading // for the drift
+	latest Reading
+	known  bool
+}
+
+// Observe a reading that was received after all before. The shift is what the clock has moved since the baseline; ok says
+// that this may be its rate. After a step the baseline stays as it was: a new one is a new NodeClock.
+func (c *NodeClock) Observe(r Reading) (moved Shift, ok bool) {
+	if !c.known {
+		*c = NodeClock{base: r, best: r, first: r, latest: r, known: true}
+		return Shift{}, true
+	}
+	moved = r.ahead().since(c.base.ahead())
+	if moved.beyond(tolerated(r.Received - c.base.Sent)) {
+		return moved, false
+	}
+	c.latest = r
+	if r.ahead().width() <= c.best.ahead().width() {
+		c.best = r
+	}
+	if r.Received-c.base.Received >= clockBaseline {
+		c.base, c.best = c.best, r
+	}
+	return moved, true
+}
+
+// tolerated is what a clock may gain or lose while d goes by on ours.
+func tolerated(d time.Duration) time.Duration { return d/clockRate + clockSlack }
+
+// Expect bounds what the node's clock says when it carries out a request that is sent at now, and that takes no longer on
+// its way than the reading before it did, twice.
+func (c *NodeClock) Expect(now time.Duration) (low, high time.Duration) {
+	r := c.latest
+	low = r.Node + (now - r.Received) - tolerated(now-r.Received)
+	high = r.Node + (now - r.Sent) + tolerated(now-r.Sent) + 2*(r.Received-r.Sent)
+	return low, high
+}
+
+// Drift is how much faster than ours the clock runs, in parts per million, as far as its readings tell; 0 if
+// they do not go back far enough to tell it to a few parts per million.
+func (c *NodeClock) Drift() float64 {
+	span := c.latest.Sent - c.first.Sent
+	moved := c.latest.ahead().since(c.first.ahead())
+	if span < 10*time.Second {
+		return 0
+	}
+	return float64(moved.about()) / float64(span) * 1e6
+}
+
+// Latest is the latest reading that was no step; false if there is none.
+func (c *NodeClock) Latest() (Reading, bool) { return c.latest, c.known }
+
+// WallShift is how far a node's clock has moved, measured by wall clocks, since its mark was made. wall is our wall clock
+// minus the clock that readings are told by.
+func WallShift(mark Mark, r Reading, wall time.Duration) Shift {
+	offset := r.ahead()
+	return Shift{
+		offset.Low - wall - mark.Offset - time.Millisecond, // the mark has whole milliseconds
+		offset.High - wall - mark.Offset + time.Millisecond,
+	}
+}
+
+// Blame is whose clock has moved.
+type Blame uint8
+
+const (
+	NotKnown Blame = iota // in doubt, refuse
+	Theirs                // the node's
+	Ours                  // ours: a majority of the nodes seems to have moved together
+)
+
+// Evidence is what is known of another node's clock, for Judge.
+type Evidence struct {
+	Heard bool  // since the question came up
+	Moved bool  // certainly
+	By    Shift // if heard
+}
+
+// JudgeClock says whose clock it was that moved by step, from what the n-1 other nodes show. When we stood still together
+// with our clock, or our wall clock was set, all nodes seem to move by the same.
+func JudgeClock(step Shift, others []Evidence) Blame {
+	same, open := 1, 0
+	for _, e := range others {
+		switch {
+		case e.Heard && e.Moved && e.By.overlaps(step):
+			same++
+		case !e.Heard, !e.Moved && e.By.overlaps(step): // too inexact to tell
+			open++
+		}
+	}
+	majority := Majority(len(others) + 1)
+	switch {
+	case same >= majority:
+		return Ours
+	case same+open < majority:
+		return Theirs
+	default:
+		return NotKnown
+	}
+}
+
+func (s Shift) String() string {
+	return s.about().Round(time.Millisecond).String()
+}
