@@ -33,6 +33,11 @@ func Unsupported(what string) Error {
 	return Error("ERR redlockd does not support " + what)
 }
 
+// Reserved refuses a key or a value that is redlockd's own on the nodes.
+func Reserved(what string, b []byte) Error {
+	return Error("ERR " + what + " '" + cString(b, 128) + "' is reserved for redlockd")
+}
+
 // Unknown is Redis's text for a command that it does not know, to the letter:
 // clients compare it to find out what a server can do.
 func Unknown(args [][]byte) Error {

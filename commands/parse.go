@@ -14,7 +14,7 @@ type Command struct {
 	Args [][]byte
 
 	Key    []byte
-	Keys   [][]byte // Delete, Exists
+	Keys   [][]byte // Delete, Exists; of a script all that it was called with, Key among them
 	Token  []byte
 	Expiry Expiry // Take, Overwrite, Extend, Expire
 
@@ -145,7 +145,7 @@ func parseEval(c *Command, scripts *Scripts) error {
 		c.Verb, c.Add = Extend, s.Add
 		c.Expiry = Expiry{FromNow, s.TTL.Milliseconds()}
 	}
-	c.Key, c.Token = s.Key, s.Token
+	c.Key, c.Keys, c.Token = s.Key, keys, s.Token
 	c.Granted, c.Missing, c.Other = s.Owned, s.Missing, s.Other
 	return nil
 }

@@ -39,6 +39,7 @@ const (
 	Info
 	Time
 	Role
+	Redlock
 )
 
 // OfLocks says that the command is about locks, so that it becomes a round.
@@ -116,6 +117,7 @@ func init() {
 		{"info", -1, talks, 0, 0, 0, "server", "[section...]", "About this server and its nodes.", Info, nil},
 		{"time", 1, talks, 0, 0, 0, "server", "", "The time of this server.", Time, nil},
 		{"role", 1, talks, 0, 0, 0, "server", "", "The role of this server: master.", Role, nil},
+		{"redlock", -2, admins, 0, 0, 0, "server", "subcommand [argument...]", "About the nodes behind this server.", Redlock, nil},
 	} {
 		table[s.Name] = s
 	}

@@ -11,5 +11,5 @@
 //	reply.go              bytes again, RESP2 or RESP3
 //
 // And beside it: server.go, which serves and stops; home.go, client.go, command.go,
-// config.go and info.go, in which a client feels at home.
+// config.go and info.go, in which a client feels at home; redlock.go, for who operates the nodes.
 package proxy

@@ -29,8 +29,7 @@ func (a always) Send(_ *quorum.Request, _ time.Duration, v quorum.Voter, i int) 
 
 func newTestServer(nodes ...quorum.Node) *Server {
 	rules := quorum.Rules{MaxTTL: time.Hour, RoundLimit: time.Second, InFlight: 10}
-	started := time.Now()
-	clock := func() time.Duration { return time.Since(started) }
+	clock := func() time.Duration { return time.Hour } // it stands still: ages are the same in every run
 	return New(Options{
 		Fleet:   quorum.NewFleet(nodes, rules, clock, func() float64 { return 0 }, nil),
 		Scripts: commands.NewScripts(10, 1000),
@@ -110,6 +109,7 @@ func TestConversations(t *testing.T) {
 	for name, nodes := range map[string][]quorum.Node{
 		"home": {yes, yes, yes}, "resp3": {yes, yes, yes}, "errors": {yes, yes, yes},
 		"granted": {yes, yes, yes}, "denied": {no, no, no}, "undecided": {down, down, yes},
+		"redlock": operated(yes), "reserved": {unasked{t: t}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := "testdata/conversations/" + name + ".txt"

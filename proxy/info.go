@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"redlockd/commands"
 	"redlockd/quorum"
 )
 
@@ -19,14 +18,6 @@ import (
 // they do not try RESP3, from 7.2 on they send CLIENT SETINFO, and from 8.4 on DELEX and SET IFEQ,
 // which we do not have yet.
 const redisVersion = "7.2.0"
-
-// msAgo is how long ago the node's last error was; -1 if there was none.
-func msAgo(now time.Duration, n quorum.NodeState) int64 {
-	if n.Why == "" {
-		return -1
-	}
-	return (now - n.WhyAt).Milliseconds()
-}
 
 func newRunID() string {
 	id := make([]byte, 20)
@@ -109,14 +100,18 @@ func infoReplication(b *strings.Builder) {
 // infoRedlock is about the fleet: a line a node.
 func (s *Server) infoRedlock(b *strings.Builder) {
 	states := s.Fleet.States()
-	up := 0
+	up, vouched := 0, 0
 	for _, n := range states {
 		if n.Health == quorum.Up {
 			up++
 		}
+		if n.Vouched {
+			vouched++
+		}
 	}
 	field(b, "nodes", len(states))
 	field(b, "nodes_up", up)
+	field(b, "nodes_vouched", vouched)
 	field(b, "majority", quorum.Majority(len(states)))
 	stats := s.Fleet.Stats()
 	field(b, "rounds_granted", stats.Granted)
@@ -128,8 +123,22 @@ func (s *Server) infoRedlock(b *strings.Builder) {
 	field(b, "ttl_clamped", s.clamped.Load())
 	now := s.Fleet.Now()
 	for i, n := range states {
-		fmt.Fprintf(b, "node%d:address=%s,state=%s,since_ms=%d,version=%s,queued=%d,owed=%d,owed_dropped=%d,last_error=%s,last_error_ms_ago=%d\r\n",
-			i, n.Name, n.Health, (now - n.Since).Milliseconds(), n.Version, n.Queued, n.Owed, n.Dropped,
-			strings.ReplaceAll(commands.OneLine(n.Why), ",", ";"), msAgo(now, n))
+		field(b, fmt.Sprintf("node%d", i), infoLine(factsOf(n, now)))
 	}
+}
+
+// infoLine is name=value,name=value. A value has no comma, so that the line can be cut there.
+func infoLine(facts []fact) string {
+	parts := make([]string, len(facts))
+	for i, f := range facts {
+		name := f.name
+		switch name { // as INFO called them first
+		case "health":
+			name = "state"
+		case "health_since_ms":
+			name = "since_ms"
+		}
+		parts[i] = name + "=" + strings.ReplaceAll(fmt.Sprint(f.value), ",", ";")
+	}
+	return strings.Join(parts, ",")
 }

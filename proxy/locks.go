@@ -24,6 +24,9 @@ func (l LockRules) request(c *commands.Command, wall time.Time) (req *quorum.Req
 	if err := l.sizes(c); err != nil {
 		return nil, false, err
 	}
+	if err := reserved(c); err != nil {
+		return nil, false, err
+	}
 	req = &quorum.Request{Key: c.Key, Token: c.Token}
 	switch c.Verb {
 	case commands.Take:
@@ -70,6 +73,27 @@ func (l LockRules) sizes(c *commands.Command) error {
 		return commands.Error(fmt.Sprintf("ERR key of %d bytes is longer than max-key %d", longest, l.MaxKey))
 	}
 	return nil
+}
+
+// reserved refuses what is ours on the nodes (P12). A client that could write a mark would let a node vote that has
+// forgotten; one that could delete it would take a vote away; one whose token is the blocker's could release what it does not hold.
+func reserved(c *commands.Command) error {
+	if isReserved(c.Key) {
+		return commands.Reserved("key", c.Key)
+	}
+	for _, key := range c.Keys {
+		if isReserved(key) {
+			return commands.Reserved("key", key)
+		}
+	}
+	if string(c.Token) == quorum.Blocker {
+		return commands.Reserved("value", c.Token)
+	}
+	return nil
+}
+
+func isReserved(key []byte) bool {
+	return len(key) >= len(quorum.Reserved) && string(key[:len(quorum.Reserved)]) == quorum.Reserved
 }
 
 // ttl is the time to live that is granted: never more than was asked for, and never none.

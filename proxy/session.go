@@ -126,6 +126,8 @@ func (c *session) begin(cmd redcon.Command) {
 		s.ticket, s.err = c.start(&s.command)
 	case s.command.Verb == commands.ScriptAdmin:
 		s.done = c.scriptAdmin(&s.command) // at once: a command behind it may need the script
+	case s.command.Verb == commands.Redlock:
+		s.done = c.redlock(s.command.Args)
 	case s.command.Verb == commands.Quit:
 		c.quit = true
 	}

@@ -3,6 +3,7 @@ package quorum
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,7 +93,7 @@ func (f *Fleet) States() []NodeState {
 func (f *Fleet) Admit(name string) error {
 	i := slices.Index(f.names, name)
 	if i < 0 {
-		return fmt.Errorf("no node is called %s", name)
+		return fmt.Errorf("no node is called %.128q; the nodes are %s", name, strings.Join(f.names, ", "))
 	}
 	return f.nodes[i].Admit()
 }

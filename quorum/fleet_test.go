@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -222,6 +223,23 @@ func TestR18NotTriedAgain(t *testing.T) {
 		}
 		if len(nodes[0].owed) != 1 || len(nodes[0].sent) != 1 {
 			t.Fatalf("%+v: owed %d, sent %d", c, len(nodes[0].owed), len(nodes[0].sent))
+		}
+	}
+}
+
+// Who errs in the name of a node is told the names, and no more of the mistake than can be read.
+func TestAdmitKnowsItsNodes(t *testing.T) {
+	f := NewFleet([]Node{&scripted{name: "a:1"}, &scripted{name: "b:2"}}, Rules{}, nil, nil, nil)
+	if err := f.Admit("b:2"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"b":                      `no node is called "b"; the nodes are a:1, b:2`,
+		"b:2\n":                  `no node is called "b:2\n"; the nodes are a:1, b:2`,
+		strings.Repeat("x", 129): `no node is called "` + strings.Repeat("x", 128) + `"; the nodes are a:1, b:2`,
+	} {
+		if err := f.Admit(name); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
