@@ -3,34 +3,66 @@ package quorumtest
 import (
 	"bufio"
 	"context"
-	"errors"
-	"io"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"redlockd/quorum"
 )
 
-// Node is a simulated Redis master. Its clock is time.Now.
+// Node is a simulated Redis master.
 type Node struct {
 	mu     sync.Mutex
+	clock  clock
 	store  store
+	saved  map[string]entry   // by Save
 	conns  map[net.Conn]int64 // and which number each has
 	latest int64
-	// instance is a number for each life of the process.
-	instance int
-	down     bool
-	delay    time.Duration
-	hung     chan struct{}              // not nil: nothing is carried out until it is closed
-	held     map[net.Conn]chan struct{} // nothing of these is carried out until it is closed
-	refuse   string                     // not empty: every write is answered with this error
-	seen     [][]string                 // commands carried out, in order
+	runID  string // of this life of the process
+	down   bool
+	delay  time.Duration
+	hung   chan struct{}              // not nil: nothing is carried out until it is closed
+	held   map[net.Conn]chan struct{} // nothing of these is carried out until it is closed
+	refuse string                     // not empty: every write is answered with this error
+	said   []field                    // by Say; the last of a name counts
+	config map[string]string
+	lua    *lua.LState // nil until the first script
+	seen   [][]string  // commands carried out, in order
 }
 
-// NewNode is up and empty.
+// instances that there have been, of all nodes.
+var instances atomic.Int64
+
+func newRunID() string { return hash("instance " + strconv.FormatInt(instances.Add(1), 10)) }
+
+// NewNode is up, vouched for, and empty but for that.
 func NewNode() *Node {
-	return &Node{store: store{}, conns: map[net.Conn]int64{}}
+	n := NewBlankNode()
+	mark := quorum.Mark{RunID: n.runID, Nonce: "new" + n.runID[:8]}
+	n.store.set(quorum.MarkKey, mark.String(), 0)
+	return n
+}
+
+// NewBlankNode is up, and nobody has vouched for it.
+func NewBlankNode() *Node {
+	n := &Node{
+		clock: newClock(),
+		conns: map[net.Conn]int64{},
+		runID: newRunID(),
+		config: map[string]string{
+			"appendonly": "no", "appendfsync": "everysec", "maxmemory-policy": "noeviction",
+		},
+	}
+	n.store = newStore(func() time.Time { return n.clock.now() })
+	return n
 }
 
 // Dial connects to the node, in memory, as net.Dialer's DialContext would.
@@ -94,7 +126,7 @@ func (n *Node) Slow(d time.Duration) {
 	n.delay = d
 }
 
-// Refuse answers every command that writes with this error, "" ends it.
+// Refuse answers every command that writes, and every script, with this error; "" ends it.
 func (n *Node) Refuse(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -115,8 +147,8 @@ func (n *Node) Cut() {
 func (n *Node) Kill() {
 	n.mu.Lock()
 	n.down = true
-	n.store = store{}
-	n.instance, n.latest = n.instance+1, 0
+	n.store.flush()
+	n.runID, n.latest = newRunID(), 0
 	n.mu.Unlock()
 	n.Cut()
 	n.Resume()
@@ -129,11 +161,44 @@ func (n *Node) Start() {
 	n.down = false
 }
 
+// Save keeps a snapshot of the memory, as a node does on its disk from time to time.
+func (n *Node) Save() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.saved = maps.Clone(n.store.keys)
+}
+
+// StartFrom ends Kill with the memory of the last Save, of which what has ended by the node's clock is dropped. An
+// old mark comes back with it.
+func (n *Node) StartFrom() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.store.load(n.saved)
+	n.down = false
+}
+
+// Flush is FLUSHALL by somebody.
+func (n *Node) Flush() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.store.flush()
+}
+
+// Keys that exist, sorted, without those that are reserved.
+func (n *Node) Keys() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	keys := slices.DeleteFunc(n.store.live(), func(key string) bool { return strings.HasPrefix(key, quorum.Reserved) })
+	slices.Sort(keys)
+	return keys
+}
+
 // Value of a key, and whether it exists.
 func (n *Node) Value(key string) (string, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.store.get(key)
+	e, ok := n.store.get(key)
+	return e.value, ok
 }
 
 // Put sets a key, as somebody else would: for life, or for ever if that is zero.
@@ -195,37 +260,4 @@ func (n *Node) serve(c net.Conn) {
 			return
 		}
 	}
-}
-
-var errProtocol = errors.New("quorumtest: not a command")
-
-func readCommand(in *bufio.Reader) ([]string, error) {
-	n, err := readLength(in, '*')
-	if err != nil {
-		return nil, err
-	}
-	args := make([]string, n)
-	for i := range args {
-		size, err := readLength(in, '$')
-		if err != nil {
-			return nil, err
-		}
-		data := make([]byte, size+2)
-		if _, err := io.ReadFull(in, data); err != nil {
-			return nil, err
-		}
-		args[i] = string(data[:size])
-	}
-	return args, nil
-}
-
-func readLength(in *bufio.Reader, kind byte) (int, error) {
-	line, err := in.ReadString('\n')
-	if err != nil {
-		return 0, err
-	}
-	if len(line) < 4 || line[0] != kind {
-		return 0, errProtocol
-	}
-	return strconv.Atoi(line[1 : len(line)-2])
 }

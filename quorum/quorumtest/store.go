@@ -1,234 +1,164 @@
 package quorumtest
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
-	"fmt"
-	"net"
-	"strconv"
-	"strings"
-	"sync"
+	"cmp"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"sort"
 	"time"
-
-	lua "github.com/yuin/gopher-lua"
 )
 
-// store is the memory of a node: the few commands that a lock needs.
-type store map[string]entry
+// store is the memory of a node: strings, some of which end.
+type store struct {
+	now  func() time.Time // the node's clock, the only one that is read
+	keys map[string]entry
+	// order is the keys by slot, for scan. Invariant: nil, or every key is in it; some that are gone may be, too.
+	order []string
+}
 
 type entry struct {
 	value string
-	ends  time.Time // zero: never
+	ends  time.Time // by the node's clock; zero: never
 }
 
-func (s store) get(key string) (string, bool) {
-	e, ok := s[key]
-	if ok && !e.ends.IsZero() && !time.Now().Before(e.ends) {
-		delete(s, key)
-		ok = false
+func newStore(now func() time.Time) store {
+	return store{now: now, keys: map[string]entry{}}
+}
+
+func (s *store) get(key string) (entry, bool) {
+	e, ok := s.keys[key]
+	if ok && !e.ends.IsZero() && !s.now().Before(e.ends) {
+		delete(s.keys, key)
+		return entry{}, false
 	}
-	return e.value, ok
+	return e, ok
 }
 
-func (s store) set(key, value string, life time.Duration) {
+func (s *store) put(key string, e entry) {
+	if _, known := s.keys[key]; !known {
+		s.order = nil
+	}
+	s.keys[key] = e
+}
+
+// set a key for life, or for ever if that is zero.
+func (s *store) set(key, value string, life time.Duration) {
 	e := entry{value: value}
 	if life > 0 {
-		e.ends = time.Now().Add(life)
+		e.ends = s.now().Add(life)
 	}
-	s[key] = e
+	s.put(key, e)
 }
 
-func (s store) pttl(key string) int64 {
-	switch _, ok := s.get(key); {
-	case !ok:
-		return -2
-	case s[key].ends.IsZero():
-		return -1
-	default:
-		return time.Until(s[key].ends).Milliseconds()
-	}
-}
-
-// scripts that any node was ever given: text by hash. None is forgotten.
-var scripts sync.Map
-
-const (
-	nilReply = "$-1\r\n"
-	okReply  = "+OK\r\n"
-)
-
-func intReply(n int64) string   { return fmt.Sprintf(":%d\r\n", n) }
-func bulkReply(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s) }
-
-// execute carries out a command, with n.mu held.
-func (n *Node) execute(args []string, c net.Conn) []byte {
-	args[0] = strings.ToUpper(args[0])
-	n.seen = append(n.seen, args)
-	switch args[0] {
-	case "CLIENT":
-		return []byte(n.client(args[1:], c))
-	case "INFO":
-		return []byte(bulkReply(fmt.Sprintf("redis_version:0.0.0-simulated\r\nrun_id:%d\r\n", n.instance)))
-	}
-	if n.refuse != "" && args[0] != "SCRIPT" {
-		return []byte("-" + n.refuse + "\r\n")
-	}
-	return []byte(n.store.command(args))
-}
-
-// client is CLIENT ID and CLIENT KILL ID, with n.mu held.
-func (n *Node) client(args []string, c net.Conn) string {
-	if args[0] == "ID" {
-		return intReply(n.conns[c])
-	}
-	for other, id := range n.conns {
-		if strconv.FormatInt(id, 10) == args[2] {
-			delete(n.conns, other)
-			other.Close()
-			return intReply(1)
-		}
-	}
-	return intReply(0)
-}
-
-func (s store) command(args []string) string {
-	switch args[0] {
-	case "SCRIPT":
-		scripts.Store(hash(args[2]), args[2])
-		return bulkReply(hash(args[2]))
-	case "EVALSHA":
-		text, ok := scripts.Load(args[1])
-		if !ok {
-			return "-NOSCRIPT No matching script. Please use EVAL.\r\n"
-		}
-		return s.eval(text.(string), args[3:])
-	case "EVAL":
-		return s.eval(args[1], args[3:])
-	case "SET":
-		return s.setCommand(args)
-	case "GET":
-		if v, ok := s.get(args[1]); ok {
-			return bulkReply(v)
-		}
-		return nilReply
-	case "PTTL":
-		return intReply(s.pttl(args[1]))
-	case "DBSIZE":
-		return intReply(int64(len(s)))
-	case "DEL", "EXISTS":
-		return intReply(s.each(args[1:], args[0] == "DEL"))
-	case "PEXPIRE":
-		v, ok := s.get(args[1])
-		if !ok {
-			return intReply(0)
-		}
-		ms, _ := strconv.ParseInt(args[2], 10, 64)
-		s.set(args[1], v, time.Duration(ms)*time.Millisecond)
-		return intReply(1)
-	default:
-		return fmt.Sprintf("-ERR unknown command '%s'\r\n", args[0])
-	}
-}
-
-func (s store) each(keys []string, remove bool) (found int64) {
-	for _, k := range keys {
-		if _, ok := s.get(k); ok {
-			found++
-			if remove {
-				delete(s, k)
-			}
-		}
-	}
+// remove says whether the key was there.
+func (s *store) remove(key string) bool {
+	_, found := s.get(key)
+	delete(s.keys, key)
 	return found
 }
 
-func (s store) setCommand(args []string) string {
-	var life time.Duration
-	_, exists := s.get(args[1])
-	for i := 3; i < len(args); i++ {
-		switch args[i] {
-		case "PX":
-			i++
-			ms, _ := strconv.ParseInt(args[i], 10, 64)
-			life = time.Duration(ms) * time.Millisecond
-		case "NX":
-			if exists {
-				return nilReply
-			}
-		case "XX":
-			if !exists {
-				return nilReply
-			}
-		}
-	}
-	s.set(args[1], args[2], life)
-	return okReply
-}
-
-// eval runs a script of one key for real.
-func (s store) eval(text string, keyAndArgs []string) string {
-	l := lua.NewState()
-	defer l.Close()
-	keys, argv := l.NewTable(), l.NewTable()
-	keys.Append(lua.LString(keyAndArgs[0]))
-	for _, a := range keyAndArgs[1:] {
-		argv.Append(lua.LString(a))
-	}
-	l.SetGlobal("KEYS", keys)
-	l.SetGlobal("ARGV", argv)
-	api := l.NewTable()
-	api.RawSetString("call", l.NewFunction(func(l *lua.LState) int {
-		args := make([]string, l.GetTop())
-		for i := range args {
-			args[i] = l.Get(i + 1).String()
-		}
-		l.Push(fromReply(s.command(args)))
-		return 1
-	}))
-	l.SetGlobal("redis", api)
-	if err := l.DoString(text); err != nil {
-		return "-ERR " + strings.ReplaceAll(err.Error(), "\n", " ") + "\r\n"
-	}
-	return toReply(l.Get(-1))
-}
-
-func fromReply(r string) lua.LValue {
-	body := strings.TrimSuffix(r[1:], "\r\n")
-	switch {
-	case r == nilReply:
-		return lua.LFalse
-	case r[0] == ':':
-		n, _ := strconv.ParseInt(body, 10, 64)
-		return lua.LNumber(n)
-	case r[0] == '$':
-		_, value, _ := strings.Cut(body, "\r\n")
-		return lua.LString(value)
+// pttl is in milliseconds: -1 for ever, -2 there is none.
+func (s *store) pttl(key string) int64 {
+	switch e, ok := s.get(key); {
+	case !ok:
+		return -2
+	case e.ends.IsZero():
+		return -1
 	default:
-		return lua.LString(body)
+		return e.ends.Sub(s.now()).Milliseconds()
 	}
 }
 
-func toReply(v lua.LValue) string {
-	switch v := v.(type) {
-	case lua.LNumber:
-		return intReply(int64(v))
-	case lua.LString:
-		return bulkReply(string(v))
-	case *lua.LTable:
-		out := fmt.Sprintf("*%d\r\n", v.Len())
-		for i := range v.Len() {
-			out += toReply(v.RawGetInt(i + 1))
+func (s *store) flush() {
+	s.keys, s.order = map[string]entry{}, nil
+}
+
+// live keys, in any order; those that have ended are dropped.
+func (s *store) live() []string {
+	return slices.DeleteFunc(slices.Collect(maps.Keys(s.keys)), func(key string) bool {
+		_, ok := s.get(key)
+		return !ok
+	})
+}
+
+// count the live keys, and those of them that end.
+func (s *store) count() (keys, ending int) {
+	for _, key := range s.live() {
+		keys++
+		if !s.keys[key].ends.IsZero() {
+			ending++
 		}
-		return out
-	default:
-		return nilReply
 	}
+	return keys, ending
 }
 
-func hash(text string) string {
-	sum := sha1.Sum([]byte(text))
-	return hex.EncodeToString(sum[:])
+// load what was saved, without what has ended since.
+func (s *store) load(saved map[string]entry) {
+	s.keys, s.order = maps.Clone(saved), nil
+	if s.keys == nil {
+		s.keys = map[string]entry{}
+	}
+	s.live()
 }
 
-// ForgetScripts is SCRIPT FLUSH on every node.
-func ForgetScripts() { scripts.Clear() }
+// slot is a key's place in a scan. It is the key's alone: what else comes and goes does not move it.
+func slot(key string) uint64 {
+	h := fnv.New32a()
+	h.Write([]byte(key))
+	return uint64(h.Sum32())
+}
+
+// scan looks at count keys, from the slot that cursor is. The next cursor is the slot of the first key that it has
+// not looked at, 0 if there is none. Keys of one slot are never divided: a cursor could not tell them apart, and one
+// of them would be missed.
+func (s *store) scan(cursor uint64, count int) (found []string, next uint64) {
+	if s.order == nil {
+		s.order = s.live()
+		slices.SortFunc(s.order, func(a, b string) int {
+			return cmp.Or(cmp.Compare(slot(a), slot(b)), cmp.Compare(a, b))
+		})
+	}
+	first := sort.Search(len(s.order), func(i int) bool { return slot(s.order[i]) >= cursor })
+	for i := first; i < len(s.order); i++ {
+		if i-first >= count && slot(s.order[i]) != slot(s.order[i-1]) {
+			return found, slot(s.order[i])
+		}
+		if _, ok := s.get(s.order[i]); ok {
+			found = append(found, s.order[i])
+		}
+	}
+	return found, 0
+}
+
+// match says whether s is like pattern, in which * is any text, ? any byte, and \ takes the next for itself. There
+// are no [classes].
+func match(pattern, s string) bool {
+	for pattern != "" {
+		c := pattern[0]
+		pattern = pattern[1:]
+		if c == '*' {
+			for i := range len(s) + 1 {
+				if match(pattern, s[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if s == "" {
+			return false
+		}
+		if c == '?' {
+			s = s[1:]
+			continue
+		}
+		if c == '\\' && pattern != "" {
+			c, pattern = pattern[0], pattern[1:]
+		}
+		if s[0] != c {
+			return false
+		}
+		s = s[1:]
+	}
+	return s == ""
+}
