@@ -54,7 +54,7 @@ func real(t *testing.T, n int, flags ...string) fleet {
 	}
 	f := fleet{T: t, nodes: nodes}
 	// The machine may be busy with others: what is tested here does not depend on fifty milliseconds.
-	f.proxy = f.redlockd(append([]string{"--node-timeout", "400ms", "--round-limit", "2s"}, flags...)...)
+	f.proxy = f.redlockd(append([]string{"--node-timeout", "400ms", "--round-limit", "1s"}, flags...)...)
 	f.waitUp(n)
 	return f
 }
@@ -80,7 +80,7 @@ func (f fleet) redlockd(flags ...string) *servers.Proxy {
 func (f fleet) waitUp(n int) {
 	f.Helper()
 	c := f.client(f.proxy.Addr)
-	want := fmt.Sprintf("nodes_up:%d\r", n)
+	want := fmt.Sprintf("nodes_vouched:%d\r", n)
 	f.eventually("INFO says "+want, func() bool {
 		info, _ := redis.String(c.Do("INFO", "redlock"))
 		return strings.Contains(info, want)

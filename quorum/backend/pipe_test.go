@@ -392,10 +392,15 @@ func TestGarbageFromANode(t *testing.T) {
 					far.Read(buf)
 					far.Write([]byte("$1\r\nx\r\n"))
 				}
-				far.Read(buf)
-				far.Write([]byte("$1\r\nx\r\n")) // INFO
-				far.Read(buf)
-				far.Write([]byte(":7\r\n")) // CLIENT ID
+				for _, reply := range []string{
+					"$10\r\nrun_id:r\r\n\r\n",              // INFO
+					":7\r\n",                               // CLIENT ID
+					"$5\r\nr:n:0\r\n",                      // the mark
+					"*2\r\n$9\r\n946684800\r\n$1\r\n0\r\n", // TIME
+				} {
+					far.Read(buf)
+					far.Write([]byte(reply))
+				}
 				greeted <- struct{}{}
 				far.Read(buf)
 				far.Write([]byte(garbage))
