@@ -49,24 +49,44 @@ func (p *Pipe) connect(ctx context.Context) {
 	}
 }
 
-// dial connects, logs in, loads our scripts, and ends the old connection on the node. The address is resolved
-// anew each time.
-func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
-	defer cancel()
-	var wire *conn
-	c, err := redis.DialContext(ctx, p.opts.Network, p.opts.Address,
+// login connects and logs in; the address is resolved anew each time. The deadline of ctx is the connection's until it is
+// taken away. It does not leave the login to redigo, which reads in another goroutine: there garbage could not be
+// recovered from.
+func login(ctx context.Context, o Options) (c redis.Conn, wire *conn, err error) {
+	defer func() {
+		if err != nil && wire != nil {
+			wire.Conn.Close()
+		}
+	}()
+	defer recoverGarbage(&err)
+	c, err = redis.DialContext(ctx, o.Network, o.Address,
 		redis.DialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
-			socket, err := p.opts.Dial(ctx, network, address)
+			socket, err := o.Dial(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}
 			wire = &conn{Conn: socket}
-			return wire, socket.SetDeadline(time.Now().Add(p.opts.DialTimeout))
-		}),
-		redis.DialUsername(p.opts.Username),
-		redis.DialPassword(p.opts.Password),
-		redis.DialDatabase(p.opts.DB))
+			limit, _ := ctx.Deadline()
+			return wire, socket.SetDeadline(limit)
+		}))
+	if err == nil && o.Password != "" {
+		args := []any{o.Password}
+		if o.Username != "" {
+			args = []any{o.Username, o.Password}
+		}
+		_, err = c.Do("AUTH", args...)
+	}
+	if err == nil && o.DB != 0 {
+		_, err = c.Do("SELECT", o.DB)
+	}
+	return c, wire, err
+}
+
+// dial connects, loads our scripts, and ends the old connection on the node.
+func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
+	defer cancel()
+	c, wire, err := login(ctx, p.opts)
 	if err != nil {
 		return nil, err
 	}
