@@ -390,8 +390,9 @@ func TestRealFlags(t *testing.T) {
 	}{
 		{[]string{"--version"}, 0, "redlockd "},
 		{[]string{"--help"}, 0, "--node-timeout"},
-		{[]string{"--check", "--nodes", "a:1,b:2,c:3"}, 0, "valid"},
-		{[]string{"--check", "--nodes", "a:1,b:2"}, 0, "warning: nodes"},
+		{[]string{"--check"}, 0, "valid"},
+		{[]string{"--check", "--nodes", "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3"}, 1, "valid"},
+		{[]string{"--check", "--nodes", "127.0.0.1:1,127.0.0.1:2"}, 1, "warning: nodes"},
 		{[]string{"--check", "--node-timeout", "0", "--max-ttl", "x"}, 2, "--max-ttl"},
 		{[]string{"--check", "--node-timeout", "0", "--max-ttl", "x"}, 2, "--node-timeout"},
 		{[]string{"--nonsense"}, 2, "nonsense"},
@@ -406,7 +407,12 @@ func TestRealFlags(t *testing.T) {
 
 // R9: one master with a replica is no redlock; a fleet of one is warned about.
 func TestR9OneNodeIsWarnedAbout(t *testing.T) {
-	out, err := exec.Command(binary, "--check", "--nodes", "a:1").CombinedOutput()
+	nodes, err := servers.StartFleet(t.TempDir(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nodes[0].Close() })
+	out, err := exec.Command(binary, "--check", "--dial-timeout", "30s", "--nodes", nodes[0].Addr).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "warning: nodes") {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -75,6 +75,7 @@ func login(ctx context.Context, o Options) (c redis.Conn, wire *conn, err error)
 			args = []any{o.Username, o.Password}
 		}
 		_, err = c.Do("AUTH", args...)
+		err = discreet(err, o.Password)
 	}
 	if err == nil && o.DB != 0 {
 		_, err = c.Do("SELECT", o.DB)

@@ -67,10 +67,6 @@ func check(ctx context.Context, o Options) Report {
 	default:
 		r.Findings = []Finding{unreached(err)}
 	}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		f.What, f.Hint = hide(f.What, o.Password), hide(f.Hint, o.Password)
-	}
 	return r
 }
 
@@ -82,12 +78,15 @@ func loginStep(err error) string {
 	return "the login"
 }
 
-// hide the password: a server that does not know AUTH may repeat it in its error.
-func hide(text, password string) string {
-	if password == "" {
-		return text
+// discreet keeps the password out of what a node has answered to AUTH: a server that does not know AUTH repeats its
+// arguments, or the beginning of them.
+func discreet(err error, password string) error {
+	var e redis.Error
+	if !errors.As(err, &e) || refused(said{"the login", string(e)}).Code == "password" {
+		return err // Redis's own words
 	}
-	return strings.ReplaceAll(text, password, "***")
+	text, _, _ := strings.Cut(string(e), ", with args")
+	return redis.Error(strings.ReplaceAll(text, password, "***"))
 }
 
 // examine asks a node who it is and what we may do, on a connection that has logged in and is used for nothing else
