@@ -334,3 +334,39 @@ func TestRealCheckRedlockd(t *testing.T) {
 		t.Fatalf("exit status %d: %s", code, said)
 	}
 }
+
+func TestRealFlags(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--version"}, 0, "redlockd "},
+		{[]string{"--help"}, 0, "--node-timeout"},
+		{[]string{"--check"}, 0, "valid"},
+		{[]string{"--check", "--nodes", "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3"}, 1, "valid"},
+		{[]string{"--check", "--nodes", "127.0.0.1:1,127.0.0.1:2"}, 1, "warning: nodes"},
+		{[]string{"--check", "--node-timeout", "0", "--max-ttl", "x"}, 2, "--max-ttl"},
+		{[]string{"--check", "--node-timeout", "0", "--max-ttl", "x"}, 2, "--node-timeout"},
+		{[]string{"--nonsense"}, 2, "nonsense"},
+	} {
+		cmd := exec.Command(binary, c.args...)
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: exit %d, want %d: %s", c.args, code, c.code, out)
+		}
+	}
+}
+
+// R9: one master with a replica is no redlock; a fleet of one is warned about.
+func TestR9OneNodeIsWarnedAbout(t *testing.T) {
+	nodes, err := servers.StartFleet(t.TempDir(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nodes[0].Close() })
+	out, err := exec.Command(binary, "--check", "--dial-timeout", "30s", "--nodes", nodes[0].Addr).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "warning: nodes") {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
