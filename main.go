@@ -70,7 +70,7 @@ func run(ctx context.Context, args, environ []string, out, diag io.Writer) int {
 			fmt.Fprintf(diag, "redlockd: warning: %s\n", w)
 		}
 		fmt.Fprintln(out, "redlockd: the configuration is valid")
-		return 0
+		return check(ctx, config, out)
 	}
 	if err := serve(ctx, config, out, diag); err != nil {
 		fmt.Fprintf(diag, "redlockd: %v\n", err)
@@ -162,8 +162,7 @@ func serve(ctx context.Context, config conf.Config, out, diag io.Writer) error {
 	}
 	log.Info("redlockd is listening", "version", version, "address", ln.Addr().String(), "nodes", len(config.Nodes))
 
-	dialer := &net.Dialer{KeepAlive: 15 * time.Second}
-	pipes := open(config, dialer.DialContext, backend.Clock, log)
+	pipes := open(config, dialNode, backend.Clock, log)
 	server := proxy.New(options(config, pipes, backend.Clock, log))
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ln) }()
@@ -204,11 +203,20 @@ type (
 	clock = func() time.Duration
 )
 
+func dialNode(ctx context.Context, network, address string) (net.Conn, error) {
+	d := &net.Dialer{KeepAlive: 15 * time.Second}
+	return d.DialContext(ctx, network, address)
+}
+
 // open a pipe to every node. It does not wait for them.
 func open(config conf.Config, dial dial, clock clock, log *slog.Logger) []*backend.Pipe {
-	nodes := make([]backend.Options, len(config.Nodes))
+	return backend.Open(nodeOptions(config, dial, clock, log)...)
+}
+
+func nodeOptions(config conf.Config, dial dial, clock clock, log *slog.Logger) []backend.Options {
+	all := make([]backend.Options, len(config.Nodes))
 	for i, n := range config.Nodes {
-		nodes[i] = backend.Options{
+		all[i] = backend.Options{
 			Network: n.Network, Address: n.Address,
 			Username: n.Username, Password: n.Password, DB: n.DB,
 			Name: n.String(),
@@ -228,7 +236,7 @@ func open(config conf.Config, dial dial, clock clock, log *slog.Logger) []*backe
 			Log:          log,
 		}
 	}
-	return backend.Open(nodes...)
+	return all
 }
 
 // closeAll waits until the nodes have been told what they were owed, but not longer than ctx.

@@ -43,9 +43,14 @@ func TestR3RealNodesKilled(t *testing.T) {
 		}
 	}
 	f.wantHolders("lock3", "t", 0)
+	// Too few are left to teach it (P10): the operator knows that nothing is lost.
 	if err := f.nodes[0].Restart(); err != nil {
 		t.Fatal(err)
 	}
+	f.eventually("admitted", func() bool {
+		r, err := redis.String(c.Do("REDLOCK", "ADMIT", f.nodes[0].Addr))
+		return err == nil && r == "OK"
+	})
 	f.eventually("granted again", func() bool {
 		r, err := redis.String(c.Do("SET", "lock4", "t", "NX", "PX", 60000))
 		return err == nil && r == "OK"
@@ -86,9 +91,9 @@ func TestR12RealNodeStopped(t *testing.T) {
 			}
 			f.waitUp(5)
 			n := f.client(f.nodes[4].Addr)
-			f.eventually("the node is empty", func() bool {
+			f.eventually("no lock is left on the node", func() bool {
 				size, err := redis.Int(n.Do("DBSIZE"))
-				return err == nil && size == 0
+				return err == nil && size == 1 // its mark
 			})
 			f.wantHolders("held", "holder", 3)
 		})
@@ -98,7 +103,7 @@ func TestR12RealNodeStopped(t *testing.T) {
 // Clients of two redlockd fight for one key while nodes are stopped and killed: never two holders.
 func TestR1RealTwoProxiesOneKey(t *testing.T) {
 	f := real(t, 5)
-	second := f.redlockd("--node-timeout", "400ms", "--round-limit", "2s")
+	second := f.redlockd()
 	var holders, most, granted atomic.Int64
 	end := time.Now().Add(6 * time.Second)
 	var wait sync.WaitGroup
@@ -220,7 +225,7 @@ func TestRealClientGone(t *testing.T) {
 // SIGTERM: what is in flight is answered, idle clients are closed, exit 0.
 func TestRealSIGTERM(t *testing.T) {
 	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		f := real(t, 3, "--node-timeout", "1s")
+		f := real(t, 3, "--node-timeout", "1s", "--round-limit", "2s")
 		idle := f.client(f.proxy.Addr)
 		if _, err := idle.Do("PING"); err != nil {
 			t.Fatal(err)

@@ -174,7 +174,7 @@ func processOptions(c *Config) []option {
 			why:    "none is looked for: what is in force is what was asked for",
 			choose: "a file for passwords: unlike a flag, it is not shown to everyone by ps"},
 		{name: "check", setting: boolean(&c.Check), def: "false", from: flagOnly,
-			choose: "check the options and leave, before a restart"},
+			choose: "check the options, and every node if there are any, and leave: exits with 0 if all is well"},
 		{name: "version", setting: boolean(&c.Version), def: "false", from: flagOnly,
 			choose: "print the version and leave"},
 		{name: "help", setting: boolean(&c.Help), def: "false", from: flagOnly,

@@ -27,6 +27,7 @@ var ping = &own{command: command{name: "PING"}}
 
 // attend looks at the node also while there is no traffic, and settles what is to be done about a clock that jumped.
 func (p *Pipe) attend(ctx context.Context) {
+	examined := p.opts.Clock()
 	for wait := lookEvery; ; {
 		select {
 		case <-time.After(wait):
@@ -36,6 +37,10 @@ func (p *Pipe) attend(ctx context.Context) {
 		wait = lookEvery
 		if l := p.current.Load(); l != nil {
 			l.lookIfIdle()
+			if now := p.opts.Clock(); now-examined >= examineEvery {
+				examined = now
+				l.examine()
+			}
 			if p.settleClock(l) {
 				wait = p.opts.Patience.Timeout / 4 // soon, others are being asked
 			}
@@ -50,6 +55,39 @@ func (l *link) lookIfIdle() {
 	if idle {
 		_ = l.send(call{own: ping}, l.pipe.opts.Clock()) // if it has failed, it is dialled again
 	}
+}
+
+// examineEvery is how often a node in use is asked whether it still is what it must be: a master that evicts nothing.
+const examineEvery = 5 * time.Second
+
+func (l *link) examine() {
+	done := func(r reply) {
+		info, ok := r.value.([]byte)
+		if !ok || r.err != nil {
+			return
+		}
+		findings := inspect(string(info), l.pipe.opts.DB, 1)
+		if len(findings) > 0 && findings[0].Fatal {
+			l.fail(findings[0]) // and it will not be let in again as long as it is so
+			return
+		}
+		l.pipe.noteFindings(findings)
+	}
+	_ = l.send(call{own: &own{command: command{name: "INFO"}, done: done}}, l.pipe.opts.Clock())
+}
+
+// noteFindings logs what is new among what is wrong with the node, but not so wrong that it is not used.
+func (p *Pipe) noteFindings(findings []Finding) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	noted := map[string]bool{}
+	for _, f := range findings {
+		if !p.noted[f.Code] {
+			p.opts.Log.Warn("node "+f.What, "node", p.opts.Name, "hint", f.Hint)
+		}
+		noted[f.Code] = true
+	}
+	p.noted = noted
 }
 
 // settleClock finds out whose clock it was that jumped, and has the mark deleted if it was the node's (P4). It

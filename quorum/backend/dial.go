@@ -57,7 +57,7 @@ func (p *Pipe) connect(ctx context.Context) {
 func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
 	defer cancel()
-	c, wire, err := p.login(ctx)
+	c, wire, err := login(ctx, p.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -73,31 +73,48 @@ func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
 	return l, nil
 }
 
-// login connects and logs in. The address is resolved anew each time. Everything on the connection must be over after
-// DialTimeout, unless its deadline is set anew.
-func (p *Pipe) login(ctx context.Context) (redis.Conn, *conn, error) {
-	var wire *conn
-	c, err := redis.DialContext(ctx, p.opts.Network, p.opts.Address,
+// login connects and logs in; the address is resolved anew each time. The deadline of ctx is the connection's until it is
+// taken away. It does not leave the login to redigo, which reads in another goroutine: there garbage could not be
+// recovered from.
+func login(ctx context.Context, o Options) (c redis.Conn, wire *conn, err error) {
+	defer func() {
+		if err != nil && wire != nil {
+			wire.Conn.Close()
+		}
+	}()
+	defer recoverGarbage(&err)
+	c, err = redis.DialContext(ctx, o.Network, o.Address,
 		redis.DialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
-			socket, err := p.opts.Dial(ctx, network, address)
+			socket, err := o.Dial(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}
 			wire = &conn{Conn: socket}
-			return wire, socket.SetDeadline(time.Now().Add(p.opts.DialTimeout))
-		}),
-		redis.DialUsername(p.opts.Username),
-		redis.DialPassword(p.opts.Password),
-		redis.DialDatabase(p.opts.DB))
+			limit, _ := ctx.Deadline()
+			return wire, socket.SetDeadline(limit)
+		}))
+	if err == nil && o.Password != "" {
+		args := []any{o.Password}
+		if o.Username != "" {
+			args = []any{o.Username, o.Password}
+		}
+		_, err = c.Do("AUTH", args...)
+		err = discreet(err, o.Password)
+	}
+	if err == nil && o.DB != 0 {
+		_, err = c.Do("SELECT", o.DB)
+	}
 	return c, wire, err
 }
 
 // acquaint a fresh connection with its node, and make it a link.
-func (p *Pipe) acquaint(ctx context.Context, c redis.Conn, wire *conn, old *link) (*link, error) {
-	met, err := greet(c)
+func (p *Pipe) acquaint(ctx context.Context, c redis.Conn, wire *conn, old *link) (_ *link, err error) {
+	defer recoverGarbage(&err)
+	met, findings, err := greet(c, p.opts.DB)
 	if err != nil {
 		return nil, err
 	}
+	p.noteFindings(findings)
 	if err := p.fleet.claim(p, met.runID); err != nil {
 		return nil, err
 	}
@@ -145,35 +162,38 @@ func (p *Pipe) look(c redis.Conn) (quorum.Look, error) {
 	return look, look.Err
 }
 
-// peer is what a node says of itself, and of a connection to it. A node that does not say it is a node all the same.
+// peer is what a node says of itself, and of a connection to it.
 type peer struct {
 	version string
 	role    string
 	runID   string // of the running instance
-	id      int64  // of the connection, among those of the instance; 0 if it is not told
+	id      int64  // of the connection, among those of the instance
 }
 
-// greet loads our scripts and waits for the answers, so that a node that only accepts
-// connections (because it is stopped, or loading its data) is not up.
-func greet(c redis.Conn) (peer, error) {
+// greet examines the node, loads our scripts and waits for the answers, so that a node that only accepts
+// connections (because it is stopped, or loading its data) is not up. What is fatal is the error.
+func greet(c redis.Conn, db int) (peer, []Finding, error) {
+	info, findings, err := examine(c, db)
+	if err != nil {
+		return peer{}, nil, err
+	}
+	if len(findings) > 0 && findings[0].Fatal {
+		return peer{}, nil, findings[0]
+	}
 	for _, s := range scripts {
 		if _, err := c.Do("SCRIPT", "LOAD", s.text); err != nil {
-			return peer{}, err
+			return peer{}, nil, err
 		}
 	}
-	info, err := redis.String(c.Do("INFO"))
-	if err != nil && !refusal(err) {
-		return peer{}, err
-	}
 	id, err := redis.Int64(c.Do("CLIENT", "ID"))
-	if err != nil && !refusal(err) {
-		return peer{}, err
+	if err != nil {
+		return peer{}, nil, err
 	}
 	version := infoField(info, "valkey_version")
 	if version == "" {
 		version = infoField(info, "redis_version")
 	}
-	return peer{version: version, role: infoField(info, "role"), runID: infoField(info, "run_id"), id: id}, nil
+	return peer{version: version, role: infoField(info, "role"), runID: infoField(info, "run_id"), id: id}, findings, nil
 }
 
 // refusal is an error that the node has answered with; every other one is the end of the connection.
@@ -188,7 +208,7 @@ func refusal(err error) bool {
 // is read until its end. An instance that was restarted has nothing of it, and counts its connections anew: the old
 // number may be somebody else's.
 func succeed(ctx context.Context, c redis.Conn, met peer, old *link) error {
-	if old.peer.id != 0 && old.peer.runID != "" && old.peer.runID == met.runID {
+	if old.peer.runID == met.runID {
 		if _, err := c.Do("CLIENT", "KILL", "ID", old.peer.id); err != nil && !refusal(err) {
 			return err
 		}

@@ -3,7 +3,6 @@ package backend
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"sync"
 	"time"
 
@@ -49,7 +48,7 @@ func (f *fleet) claim(p *Pipe, runID string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if other := f.claims[runID]; other != nil && other != p {
-		return fmt.Errorf("the same instance as %s: every node must be one of its own (run_id %s)", other.opts.Name, runID)
+		return twin(other.opts.Name)
 	}
 	for id, owner := range f.claims {
 		if owner == p {

@@ -68,6 +68,7 @@ type Pipe struct {
 	whyAt   time.Duration
 	logged  map[string]bool // refusals of this connection that the log has
 	met     peer            // as the node told when it was connected last
+	noted   map[string]bool // codes of the findings that the log has
 	trust   trust
 	owed    []call
 	telling bool          // tellOwed is about to run

@@ -2,10 +2,12 @@ package backend
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -239,7 +241,9 @@ func TestR17UndoCannotOvertakeItsRequest(t *testing.T) {
 		f.holds("k", "")
 		var order []string
 		for _, c := range f.node.Seen("SET", "EVALSHA") {
-			order = append(order, c[0])
+			if c[1] != probe.hash {
+				order = append(order, c[0])
+			}
 		}
 		if strings.Join(order, " ") != "SET EVALSHA" {
 			t.Fatal(order)
@@ -379,39 +383,42 @@ func TestR13ErrorIsUnknown(t *testing.T) {
 	}
 }
 
+// spoiled is dial, but for what a node answers once spoil is set.
+func spoiled(dial func(context.Context, string, string) (net.Conn, error), garbage string, spoil *atomic.Bool) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		node, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		near, far := quorumtest.Pipe()
+		go func() {
+			io.Copy(node, far)
+			node.Close()
+		}()
+		go func() {
+			defer far.Close()
+			buf := make([]byte, 64<<10)
+			for {
+				n, err := node.Read(buf)
+				if err != nil {
+					return
+				}
+				if spoil.Load() {
+					n = copy(buf, garbage)
+				}
+				far.Write(buf[:n])
+			}
+		}()
+		return near, nil
+	}
+}
+
 // A node that sends what no Redis sends costs its connection, not the process.
 func TestGarbageFromANode(t *testing.T) {
 	for _, garbage := range []string{"!\r\n", "$99999999999999999999\r\n", "$-7\r\n", ":x\r\n", "\r\n"} {
-		greeted := make(chan struct{}, 100)
-		dial := func(context.Context, string, string) (net.Conn, error) {
-			near, far := quorumtest.Pipe()
-			go func() {
-				defer far.Close()
-				buf := make([]byte, 64<<10)
-				for range scripts {
-					far.Read(buf)
-					far.Write([]byte("$1\r\nx\r\n"))
-				}
-				for _, reply := range []string{
-					"$10\r\nrun_id:r\r\n\r\n",              // INFO
-					":7\r\n",                               // CLIENT ID
-					"$5\r\nr:n:0\r\n",                      // the mark
-					"*2\r\n$9\r\n946684800\r\n$1\r\n0\r\n", // TIME
-				} {
-					far.Read(buf)
-					far.Write([]byte(reply))
-				}
-				greeted <- struct{}{}
-				far.Read(buf)
-				far.Write([]byte(garbage))
-				far.Read(buf)
-			}()
-			return near, nil
-		}
-		inBubble(t, func(o *Options) { o.Dial = dial }, func(f fixture) {
-			if len(greeted) == 0 {
-				t.Fatal("not connected")
-			}
+		var spoil atomic.Bool
+		inBubble(t, func(o *Options) { o.Dial = spoiled(o.Dial, garbage, &spoil) }, func(f fixture) {
+			spoil.Store(true)
 			f.want(f.send(take("k", "t", time.Second)), 0, lost)
 		})
 	}
@@ -548,7 +555,8 @@ func TestRestartedNodeIsNotAskedToKill(t *testing.T) {
 
 func killed(n *quorumtest.Node) (kills int) {
 	for _, c := range n.Seen("CLIENT") {
-		if c[1] == "KILL" {
+		if c[1] == "KILL" && c[3] != "9223372036854775807" { // that is the probe
+
 			kills++
 		}
 	}

@@ -32,7 +32,9 @@ type side struct {
 
 // aside opens a side connection, which ends with ctx.
 func (p *Pipe) aside(ctx context.Context) (*side, error) {
-	c, wire, err := p.login(ctx)
+	limit, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
+	defer cancel()
+	c, wire, err := login(limit, p.opts)
 	if err != nil {
 		return nil, plain(err)
 	}
@@ -52,7 +54,8 @@ func (s *side) close() {
 }
 
 // do one command, within the dial timeout.
-func (s *side) do(name string, args ...any) (any, error) {
+func (s *side) do(name string, args ...any) (v any, err error) {
+	defer recoverGarbage(&err)
 	if err := s.wire.Conn.SetDeadline(time.Now().Add(s.pipe.opts.DialTimeout)); err != nil {
 		return nil, err
 	}
@@ -77,10 +80,4 @@ func (s *side) timed(at int, script string, args ...any) ([]any, error) {
 		return nil, errClock
 	}
 	return values, nil
-}
-
-// text is a bulk string of a reply, or "".
-func text(v any) string {
-	b, _ := v.([]byte)
-	return string(b)
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
@@ -36,16 +37,23 @@ func Start(n int) (Fleet, error) {
 }
 
 // vouch for a node at once: it has just been made, and nobody else knows of it, so that there is nothing that it could
-// have forgotten. (miniredis does not say which instance it is, so that it is said here.)
+// have forgotten. What miniredis does not say of itself and of its connections is said here.
 func vouch(m *miniredis.Miniredis) error {
 	runID := strings.ToLower(rand.Text())
 	info := "redis_version:7.2.0\r\nserver_name:miniredis\r\nredis_mode:standalone\r\nrun_id:" + runID +
 		"\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n"
+	var connections atomic.Int64
 	m.Server().SetPreHook(func(c *server.Peer, cmd string, args ...string) bool {
-		if !strings.EqualFold(cmd, "INFO") {
+		switch {
+		case strings.EqualFold(cmd, "INFO"):
+			c.WriteBulk(info)
+		case strings.EqualFold(cmd, "CLIENT") && len(args) > 0 && strings.EqualFold(args[0], "ID"):
+			c.WriteInt(int(connections.Add(1)))
+		case strings.EqualFold(cmd, "CLIENT") && len(args) > 0 && strings.EqualFold(args[0], "KILL"):
+			c.WriteInt(0) // no connection of ours outlives its use within one process
+		default:
 			return false
 		}
-		c.WriteBulk(info)
 		return true
 	})
 	return m.Set(quorum.MarkKey, quorum.Mark{RunID: runID, Nonce: "demo"}.String())
