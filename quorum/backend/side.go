@@ -13,6 +13,7 @@ import (
 var (
 	errMarkLost  = errors.New("its mark is not ours any more: it was flushed, or another redlockd teaches it")
 	errClock     = errors.New("its clock jumped")
+	errLate      = errors.New("its clock could not be read exactly enough: it answers too slowly")
 	errNotMarked = errors.New("it is not vouched for itself")
 	errBusy      = errors.New("another redlockd teaches it")
 	errVouched   = errors.New("it is vouched for")
