@@ -46,7 +46,7 @@ func (s Shift) overlaps(o Shift) bool { return s.Low <= o.High && o.Low <= s.Hig
 type NodeClock struct {
 	base   Reading // what readings are compared with
 	best   Reading // the most exact one since
-	first  Reading // for the drift
+	first  Reading // the first baseline that was renewed, for the drift
 	latest Reading
 	known  bool
 }
@@ -55,7 +55,7 @@ type NodeClock struct {
 // that this may be its rate. After a step the baseline stays as it was: a new one is a new NodeClock.
 func (c *NodeClock) Observe(r Reading) (moved Shift, ok bool) {
 	if !c.known {
-		*c = NodeClock{base: r, best: r, first: r, latest: r, known: true}
+		*c = NodeClock{base: r, best: r, latest: r, known: true}
 		return Shift{}, true
 	}
 	moved = r.ahead().since(c.base.ahead())
@@ -68,6 +68,9 @@ func (c *NodeClock) Observe(r Reading) (moved Shift, ok bool) {
 	}
 	if r.Received-c.base.Received >= clockBaseline {
 		c.base, c.best = c.best, r
+		if c.first == (Reading{}) {
+			c.first = c.base
+		}
 	}
 	return moved, true
 }
@@ -85,14 +88,21 @@ func (c *NodeClock) Expect(now time.Duration) (low, high time.Duration) {
 }
 
 // Drift is how much faster than ours the clock runs, in parts per million, as far as its readings tell; 0 if
-// they do not go back far enough to tell it to a few parts per million.
+// they do not go back far enough.
 func (c *NodeClock) Drift() float64 {
-	span := c.latest.Sent - c.first.Sent
-	moved := c.latest.ahead().since(c.first.ahead())
-	if span < 10*time.Second {
+	span := c.base.Sent - c.first.Sent
+	if span < 10*time.Second || c.first == (Reading{}) {
 		return 0
 	}
-	return float64(moved.about()) / float64(span) * 1e6
+	return float64(c.base.ahead().since(c.first.ahead()).about()) / float64(span) * 1e6
+}
+
+// Best is the most exact of the latest readings; false if there is none.
+func (c *NodeClock) Best() (Reading, bool) {
+	if c.base.ahead().width() < c.best.ahead().width() {
+		return c.base, c.known
+	}
+	return c.best, c.known
 }
 
 // Latest is the latest reading that was no step; false if there is none.

@@ -195,7 +195,7 @@ func (p *Pipe) State() quorum.NodeState {
 		s.Queued = p.link.calls.n + p.link.landing
 		s.Latency = p.link.latency
 		clock := p.link.watch.Clock()
-		if r, ok := clock.Latest(); ok {
+		if r, ok := clock.Best(); ok {
 			s.ClockOffset = offset(r, p.wall())
 		}
 		s.ClockDrift = clock.Drift()
