@@ -49,6 +49,15 @@ func ParseMark(s string) Mark {
 	return Mark{RunID: parts[0], Nonce: parts[1], Offset: time.Duration(ms) * time.Millisecond}
 }
 
+// VouchOf is the part of a mark that a renewed offset leaves as it was: it stands for one life of the node's memory. It ends with
+// a colon, so that it is no prefix of another's. Empty if the mark vouches for nothing.
+func VouchOf(mark string) string {
+	if ParseMark(mark).RunID == "" {
+		return ""
+	}
+	return mark[:strings.LastIndexByte(mark, ':')+1]
+}
+
 // maxOffset is as many milliseconds as fit a Duration.
 const maxOffset = int64(1<<63-1) / int64(time.Millisecond)
 

@@ -27,9 +27,9 @@ type Watch struct {
 	step step
 	by   Shift
 	wall bool // the jump was seen by wall clocks
-	// suspects are the marks that the jump may have come after: they never vouch again.
+	// suspects are what the jump may have come after (see VouchOf): they never count again.
 	suspects [2]string
-	marked   bool // the mark seen with the jump vouched for the node
+	seen     string // the mark that was read together with the jump
 }
 
 type step uint8
@@ -57,7 +57,7 @@ func NewWatch(runID string, before *Watch) *Watch {
 		return w
 	}
 	w.clock, w.step, w.by, w.wall = before.clock, before.step, before.by, before.wall
-	w.suspects, w.marked = before.suspects, before.marked
+	w.suspects, w.seen = before.suspects, before.seen
 	if w.step != steady {
 		w.gone = before.gone
 	}
@@ -100,6 +100,9 @@ func (w *Watch) See(l Look) error {
 		w.jump(moved, l.Mark, false)
 		return w.gone
 	}
+	if l.Mark != w.known && w.known != "" && VouchOf(l.Mark) == VouchOf(w.known) {
+		w.known = l.Mark // its offset was renewed
+	}
 	vouched := l.Trust.vouched && l.Trust.era == w.era && l.Mark == w.known
 	if !vouched {
 		w.adopt(l.Mark)
@@ -121,7 +124,7 @@ func (w *Watch) adopt(mark string) {
 		return
 	}
 	m := ParseMark(mark)
-	if m.RunID != "" && m.RunID == w.runID && mark != w.suspects[0] && mark != w.suspects[1] {
+	if m.RunID != "" && m.RunID == w.runID && VouchOf(mark) != w.suspects[0] && VouchOf(mark) != w.suspects[1] {
 		w.known, w.gone = mark, nil
 		w.era++
 		return
@@ -143,7 +146,7 @@ func (w *Watch) adopt(mark string) {
 
 func (w *Watch) jump(moved Shift, mark string, wall bool) {
 	w.step, w.by, w.wall = stepped, moved, wall
-	w.suspects, w.marked = [2]string{w.known, mark}, ParseMark(mark).RunID == w.runID
+	w.suspects, w.seen = [2]string{VouchOf(w.known), VouchOf(mark)}, mark
 	w.known = ""
 	w.era++
 	w.gone = fmt.Errorf("not vouched for: its clock jumped by about %v", moved.about().Round(time.Millisecond))
@@ -161,14 +164,28 @@ func (w *Watch) CheckWall(wall, tolerance time.Duration) {
 // WallShift is how far the node's clock has moved since its mark was made; false if that is not known.
 func (w *Watch) WallShift(wall time.Duration) (Shift, bool) {
 	mark := w.known
-	if w.step != steady && w.marked {
-		mark = w.suspects[1]
+	if w.step != steady {
+		mark = w.seen
 	}
 	r, ok := w.clock.Latest()
-	if !ok || mark == "" {
+	m := ParseMark(mark)
+	if !ok || m.RunID == "" {
 		return Shift{}, false
 	}
-	return WallShift(ParseMark(mark), r, wall), true
+	return WallShift(m, r, wall), true
+}
+
+// Renew says what the mark should be replaced by, when the node's clock and our wall clock have moved apart, slowly and before our
+// eyes, by more than a quarter of tolerance: so that a redlockd that connects later does not take it for a jump. due
+// is false if there is nothing to do.
+func (w *Watch) Renew(wall, tolerance time.Duration) (old, renewed string, due bool) {
+	moved, ok := w.WallShift(wall)
+	if !ok || w.step != steady || !moved.beyond(tolerance/4) {
+		return "", "", false
+	}
+	m := ParseMark(w.known)
+	m.Offset += moved.about()
+	return w.known, m.String(), true
 }
 
 // Jumped says that the clock jumped and that it is not known whose it was; by wall clocks, or by ours.
@@ -202,13 +219,11 @@ func (w *Watch) Condemn() {
 	}
 }
 
-// Condemned says that the mark must be deleted for everyone (P4): the mark that was seen together with the jump. Where
-// that vouched for nothing, any that does: it may have been made before the jump, between our two readings.
-func (w *Watch) Condemned() (mark string, due bool) {
-	if w.marked {
-		mark = w.suspects[1]
-	}
-	return mark, w.step == condemned
+// Condemned says that the mark must be deleted for everyone (P4): the one that was seen together with the jump (see VouchOf). Where
+// that vouched for nothing it is empty, and any that does must go: it may have been made before the jump, between
+// our two readings.
+func (w *Watch) Condemned() (vouch string, due bool) {
+	return w.suspects[1], w.step == condemned
 }
 
 // Retracted: the node has answered that its mark was deleted. From here on a new one counts, and the

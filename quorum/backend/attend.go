@@ -40,6 +40,7 @@ func (p *Pipe) attend(ctx context.Context) {
 			if now := p.opts.Clock(); now-examined >= examineEvery {
 				examined = now
 				l.examine()
+				l.renewMark()
 			}
 			if p.settleClock(l) {
 				wait = p.opts.Patience.Timeout / 4 // soon, others are being asked
@@ -99,6 +100,9 @@ func (p *Pipe) settleClock(l *link) bool {
 	l.mu.Unlock()
 	if jumped {
 		blame := quorum.JudgeClock(by, p.evidence(since, wall))
+		if blame == quorum.Theirs && wall && !p.teachable() {
+			blame = quorum.NotKnown
+		}
 		l.mu.Lock()
 		switch blame {
 		case quorum.Theirs:
@@ -113,20 +117,45 @@ func (p *Pipe) settleClock(l *link) bool {
 		}
 	}
 	l.mu.Lock()
-	mark, due := l.watch.Condemned()
+	vouch, due := l.watch.Condemned()
 	due = due && !l.settles
 	l.settles = l.settles || due
 	l.mu.Unlock()
 	if due {
 		p.opts.Log.Warn("node's clock jumped: it is not vouched for any more", "node", p.opts.Name, "by", by.String(), "by wall clock", wall)
 		p.noteJump()
-		l.deleteMark(mark)
+		l.deleteMark(vouch)
 	}
 	return jumped
 }
 
+// teachable says that enough others are vouched for to teach the node. A jump that nobody has witnessed may be a clock that ran
+// wrong for days: several nodes must not be un-vouched for it at once, because then nobody could teach them. Until
+// it is settled the node's votes do not count with us, and REDLOCK ADMIT settles it.
+func (p *Pipe) teachable() bool {
+	trusted := 0
+	for i, s := range p.fleet.standings() {
+		if i != p.index && s == quorum.Trusted {
+			trusted++
+		}
+	}
+	return trusted >= quorum.Teachers(len(p.fleet.pipes))
+}
+
+// renewMark keeps the mark's offset right.
+func (l *link) renewMark() {
+	l.mu.Lock()
+	old, renewed, due := l.watch.Renew(l.pipe.wall(), l.pipe.opts.Tolerance)
+	l.mu.Unlock()
+	if due {
+		_ = l.send(call{own: &own{
+			command: command{name: "EVAL", args: []any{renew, 1, quorum.MarkKey, old, renewed}},
+		}}, l.pipe.opts.Clock())
+	}
+}
+
 // deleteMark un-vouches the node for everyone, in order with everything else on this connection (P4).
-func (l *link) deleteMark(mark string) {
+func (l *link) deleteMark(vouch string) {
 	done := func(r reply) {
 		l.mu.Lock()
 		l.settles = false
@@ -136,7 +165,7 @@ func (l *link) deleteMark(mark string) {
 		l.mu.Unlock()
 	}
 	_ = l.send(call{own: &own{
-		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, mark}},
+		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, vouch}},
 		done:    done,
 	}}, l.pipe.opts.Clock())
 }

@@ -77,7 +77,7 @@ func (s *side) stillMarked(mark string) error {
 	if err != nil {
 		return err
 	}
-	if text(v[0]) != mark || quorum.ParseMark(mark).RunID != s.runID {
+	if quorum.VouchOf(text(v[0])) != quorum.VouchOf(mark) || quorum.ParseMark(mark).RunID != s.runID {
 		return errNotMarked
 	}
 	return nil

@@ -79,13 +79,18 @@ return {v, redis.call('PTTL', KEYS[1])}`)
 
 // The scripts of readmission. A mark is changed by nothing else. They are called by their text: seldom enough.
 const (
-	// unvouch deletes the mark if it is ARGV[1]; if that is empty, whatever mark vouches (P4). A lesson's mark is
+	// unvouch deletes the mark if it begins with ARGV[1]; if that is empty, whatever mark vouches (P4). A lesson's mark is
 	// left alone: the lesson looks at the clock itself (P9).
 	unvouch = `local m = redis.call('GET', KEYS[1])
-if m and (m == ARGV[1] or ARGV[1] == '' and string.sub(m, 1, 9) ~= 'teaching:') then
+if m and string.sub(m, 1, #ARGV[1]) == ARGV[1] and string.sub(m, 1, 9) ~= 'teaching:' then
   return redis.call('DEL', KEYS[1])
 end
 return 0`
+
+	// renew replaces the mark ARGV[1] by ARGV[2], which differs in its offset.
+	renew = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1`
 
 	// begin sets the mark of our lesson ARGV[2], unless the node is vouched for, which is what a mark that begins with
 	// ARGV[1] says (P5), or another redlockd teaches it. That one is named by the second key, for ARGV[4]

@@ -188,9 +188,24 @@ func (p *Pipe) Admit() error {
 	case quorum.Trusted:
 		return errVouched
 	case quorum.Unreached:
-		return errors.New("it is not connected, or its clock is in doubt")
+		return p.admitClock()
 	}
 	p.admit.Store(true)
+	return nil
+}
+
+// admitClock settles a jump by wall clocks that is in doubt: the operator says that there was none.
+func (p *Pipe) admitClock() error {
+	l := p.current.Load()
+	if l == nil {
+		return errors.New("it is not connected")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, wall, jumped := l.watch.Jumped(); !jumped || !wall {
+		return errors.New("its clock jumped: it will be taught when that is settled")
+	}
+	l.watch.Forgive()
 	return nil
 }
 
