@@ -157,6 +157,11 @@ func JudgeClock(step Shift, others []Evidence) Blame {
 	}
 }
 
+// String is for people: about how much the clock has gained or lost.
 func (s Shift) String() string {
-	return s.about().Round(time.Millisecond).String()
+	d := s.about().Round(time.Millisecond)
+	if d < 0 {
+		return "lost " + (-d).String()
+	}
+	return "gained " + d.String()
 }

@@ -97,7 +97,7 @@ func (w *Watch) See(l Look) error {
 	case w.step != steady:
 		return w.gone // P4: until the mark was deleted and a new one is read
 	case !ok:
-		w.jump(moved, l.Mark, false)
+		w.jump(moved, l.Mark, false, l.Clock.Received-w.clock.base.Sent)
 		return w.gone
 	}
 	if l.Mark != w.known && w.known != "" && VouchOf(l.Mark) == VouchOf(w.known) {
@@ -144,12 +144,18 @@ func (w *Watch) adopt(mark string) {
 	}
 }
 
-func (w *Watch) jump(moved Shift, mark string, wall bool) {
+// jump: the clock moved by that within a time of ours; or, by wall clocks, since it was vouched for.
+func (w *Watch) jump(moved Shift, mark string, wall bool, within time.Duration) {
+	if w.gone == nil || w.gone == errUnwatch { // else the first reason stays
+		w.gone = fmt.Errorf("not vouched for: its clock jumped, it %s within %v", moved, within.Round(time.Millisecond))
+		if wall {
+			w.gone = fmt.Errorf("not vouched for: its clock jumped, it %s since it was vouched for, by wall clocks", moved)
+		}
+	}
 	w.step, w.by, w.wall = stepped, moved, wall
 	w.suspects, w.seen = [2]string{VouchOf(w.known), VouchOf(mark)}, mark
 	w.known = ""
 	w.era++
-	w.gone = fmt.Errorf("not vouched for: its clock jumped by about %v", moved.about().Round(time.Millisecond))
 }
 
 // CheckWall looks, when the connection is opened, whether the node's clock has moved since it was vouched for, by wall
@@ -157,7 +163,7 @@ func (w *Watch) jump(moved Shift, mark string, wall bool) {
 func (w *Watch) CheckWall(wall, tolerance time.Duration) {
 	moved, ok := w.WallShift(wall)
 	if ok && w.step == steady && moved.beyond(tolerance) {
-		w.jump(moved, w.known, true)
+		w.jump(moved, w.known, true, 0)
 	}
 }
 

@@ -113,7 +113,7 @@ func (p *Pipe) settleClock(l *link) bool {
 		l.mu.Unlock()
 		if blame == quorum.Ours {
 			p.opts.Log.Warn("clocks of a majority of the nodes moved together: redlockd was paused, or its clock was set",
-				"node", p.opts.Name, "by", by.String(), "by wall clock", wall)
+				"node", p.opts.Name, "it", by.String(), "by wall clocks", wall)
 		}
 	}
 	l.mu.Lock()
@@ -122,7 +122,7 @@ func (p *Pipe) settleClock(l *link) bool {
 	l.settles = l.settles || due
 	l.mu.Unlock()
 	if due {
-		p.opts.Log.Warn("node's clock jumped: it is not vouched for any more", "node", p.opts.Name, "by", by.String(), "by wall clock", wall)
+		p.opts.Log.Debug("node's mark is deleted, for its clock jumped", "node", p.opts.Name, "it", by.String(), "by wall clocks", wall)
 		p.noteJump()
 		l.deleteMark(vouch)
 	}
