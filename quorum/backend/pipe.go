@@ -105,6 +105,9 @@ func (p *Pipe) owe(c call) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.current.Load() == nil && !p.roomFor(c.req) {
+		return // quickly: this is every lock that is taken while a node is away
+	}
 	now := p.opts.Clock()
 	if now >= c.until {
 		return
@@ -121,7 +124,7 @@ func (p *Pipe) owe(c call) {
 //
 // Top-ups have half of the room: they make a lock survive more, and are not needed to free one.
 func (p *Pipe) keep(c call, now time.Duration) {
-	if c.req.Op == quorum.TopUp && len(p.owed) >= p.opts.Owed/2 {
+	if !p.roomFor(c.req) {
 		return
 	}
 	if len(p.owed) >= p.opts.Owed && now >= p.purge {
@@ -141,6 +144,10 @@ func (p *Pipe) keep(c call, now time.Duration) {
 	}
 	p.owed = append(p.owed, c)
 	p.tellLater()
+}
+
+func (p *Pipe) roomFor(req *quorum.Request) bool {
+	return req.Op != quorum.TopUp || len(p.owed) < p.opts.Owed/2
 }
 
 // tellLater arms tellOwed, with mu held, if there is something to tell to a node that is up.
