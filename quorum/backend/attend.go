@@ -35,6 +35,11 @@ func (p *Pipe) attend(ctx context.Context) {
 			return
 		}
 		wait = lookEvery
+		p.mu.Lock()
+		if now := p.opts.Clock(); now >= p.purge {
+			p.forgetOwed(now)
+		}
+		p.mu.Unlock()
 		if l := p.current.Load(); l != nil {
 			l.lookIfIdle()
 			if now := p.opts.Clock(); now-examined >= examineEvery {

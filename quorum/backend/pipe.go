@@ -128,15 +128,7 @@ func (p *Pipe) keep(c call, now time.Duration) {
 		return
 	}
 	if len(p.owed) >= p.opts.Owed && now >= p.purge {
-		p.purge = now + purgeEvery // not each time: it looks at all of them
-		live := p.owed[:0]
-		for _, o := range p.owed {
-			if now < o.until {
-				live = append(live, o)
-			}
-		}
-		clear(p.owed[len(live):])
-		p.owed = live
+		p.forgetOwed(now)
 	}
 	if len(p.owed) >= p.opts.Owed {
 		p.dropped++
@@ -158,8 +150,21 @@ func (p *Pipe) tellLater() {
 	}
 }
 
-// purgeEvery is how often what is owed is looked through for what need not be told any more.
+// purgeEvery is how often what is owed is looked through for what need not be told any more, at most.
 const purgeEvery = time.Second
+
+// forgetOwed makes room, with mu held.
+func (p *Pipe) forgetOwed(now time.Duration) {
+	p.purge = now + purgeEvery
+	live := p.owed[:0]
+	for _, o := range p.owed {
+		if now < o.until {
+			live = append(live, o)
+		}
+	}
+	clear(p.owed[len(live):])
+	p.owed = live
+}
 
 // lose gives up a call of a link that was lost.
 func (p *Pipe) lose(c call, a quorum.Answer) {
