@@ -244,7 +244,7 @@ func (p *Pipe) retry(c call) {
 }
 
 // retryOwed is how long what is owed to a node that is up waits for another try.
-const retryOwed = 500 * time.Millisecond
+const retryOwed = 300 * time.Millisecond
 
 // tellOwed runs a while after something could not be told to a node that is up. It tells a flight's worth at a time:
 // a node that refuses everything must not be kept busy with it.
