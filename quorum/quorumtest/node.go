@@ -29,13 +29,15 @@ type Node struct {
 	runID  string // of this life of the process
 	down   bool
 	delay  time.Duration
-	hung   chan struct{}              // not nil: nothing is carried out until it is closed
-	held   map[net.Conn]chan struct{} // nothing of these is carried out until it is closed
-	refuse string                     // not empty: every write is answered with this error
-	said   []field                    // by Say; the last of a name counts
-	config map[string]string
-	lua    *lua.LState // nil until the first script
-	seen   [][]string  // commands carried out, in order
+	hung   chan struct{} // not nil: nothing is carried out until it is closed
+	// latestHeld is closed when the latest command that came while the node hung was carried out.
+	latestHeld chan struct{}
+	held       map[net.Conn]chan struct{} // nothing of these is carried out until it is closed
+	refuse     string                     // not empty: every write is answered with this error
+	said       []field                    // by Say; the last of a name counts
+	config     map[string]string
+	lua        *lua.LState // nil until the first script
+	seen       [][]string  // commands carried out, in order
 }
 
 // instances that there have been, of all nodes.
@@ -239,21 +241,15 @@ func (n *Node) serve(c net.Conn) {
 		if err != nil {
 			return
 		}
-		n.mu.Lock()
-		hung, held := n.hung, n.held[c]
-		n.mu.Unlock()
-		if hung != nil {
-			<-hung
-		}
-		if held != nil {
-			<-held
-		}
+		done := n.await(c)
 		n.mu.Lock()
 		if n.conns[c] == 0 {
 			n.mu.Unlock()
+			done()
 			return // cut while it hung
 		}
 		out := n.execute(args, c)
+		done()
 		delay := n.delay
 		if isTail(args) {
 			delay = 0
@@ -264,6 +260,30 @@ func (n *Node) serve(c net.Conn) {
 			return
 		}
 	}
+}
+
+// await the end of whatever holds this connection up. What came while the node hung is carried out in the order in which it
+// came, whatever the connection; done is to be called when it was.
+func (n *Node) await(c net.Conn) (done func()) {
+	n.mu.Lock()
+	hung, held, before := n.hung, n.held[c], n.latestHeld
+	done = func() {}
+	if hung != nil {
+		carriedOut := make(chan struct{})
+		n.latestHeld, done = carriedOut, sync.OnceFunc(func() { close(carriedOut) })
+	}
+	n.mu.Unlock()
+	if hung != nil {
+		<-hung
+	}
+	if before != nil {
+		<-before
+	}
+	if held != nil {
+		done()
+		<-held
+	}
+	return done
 }
 
 func isTail(args []string) bool {
