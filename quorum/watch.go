@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
@@ -40,19 +39,24 @@ const (
 	condemned      // it was the node's: its mark must be deleted, for everyone
 )
 
-var (
-	errUnmarked = errors.New("not vouched for: it has no mark, so that it is new or was flushed")
-	errTaught   = errors.New("not vouched for: it is being taught what it may have forgotten")
-	errInstance = errors.New("not vouched for: it is another instance than before, so that it was restarted or replaced")
-	errRetold   = errors.New("not vouched for: it had forgotten and was taught again meanwhile")
-	errPaused   = errors.New("not vouched for: clocks of a majority moved together, so that redlockd itself was paused")
-	errUnwatch  = errors.New("not vouched for: nothing was read yet")
+// NotVouched is why a node's yes does not count, and why takes are not sent to it.
+type NotVouched string
+
+func (n NotVouched) Error() string { return "not vouched for: " + string(n) }
+
+const (
+	errUnmarked NotVouched = "it has no mark, so that it is new or was flushed"
+	errTaught   NotVouched = "it is being taught what it may have forgotten"
+	errInstance NotVouched = "it is another instance than before, so that it was restarted or replaced"
+	errRetold   NotVouched = "it had forgotten and was taught again meanwhile"
+	errPaused   NotVouched = "clocks of a majority moved together, so that redlockd itself was paused"
+	errUnread   NotVouched = "nothing was read yet"
 )
 
 // NewWatch of a connection that reported runID when it was opened. before is the watch of the connection before it, nil if there
 // was none: over the same instance, its clock goes on, and a jump that was not settled is not forgotten.
 func NewWatch(runID string, before *Watch) *Watch {
-	w := &Watch{runID: runID, gone: errUnwatch}
+	w := &Watch{runID: runID, gone: errUnread}
 	if before == nil || before.runID != runID || runID == "" {
 		return w
 	}
@@ -129,7 +133,7 @@ func (w *Watch) adopt(mark string) {
 		w.era++
 		return
 	}
-	if w.known == "" && w.gone != errUnwatch {
+	if w.known == "" && w.gone != errUnread {
 		return
 	}
 	w.known = ""
@@ -146,10 +150,10 @@ func (w *Watch) adopt(mark string) {
 
 // jump: the clock moved by that within a time of ours; or, by wall clocks, since it was vouched for.
 func (w *Watch) jump(moved Shift, mark string, wall bool, within time.Duration) {
-	if w.gone == nil || w.gone == errUnwatch { // else the first reason stays
-		w.gone = fmt.Errorf("not vouched for: its clock jumped, it %s within %v", moved, within.Round(time.Millisecond))
+	if w.gone == nil || w.gone == errUnread { // else the first reason stays
+		w.gone = NotVouched(fmt.Sprintf("its clock jumped, it %s within %v", moved, within.Round(time.Millisecond)))
 		if wall {
-			w.gone = fmt.Errorf("not vouched for: its clock jumped, it %s since it was vouched for, by wall clocks", moved)
+			w.gone = NotVouched(fmt.Sprintf("its clock jumped, it %s since it was vouched for, by wall clocks", moved))
 		}
 	}
 	w.step, w.by, w.wall = stepped, moved, wall
@@ -261,13 +265,10 @@ func (a Answer) Doubted(op Op, doubt error) Answer {
 	return a
 }
 
-// RunID is what the connection reported when it was opened.
-func (w *Watch) RunID() string { return w.runID }
-
 // Standing of the node, for the readmission of others.
 func (w *Watch) Standing() Standing {
 	switch {
-	case w.step != steady || w.gone == errUnwatch:
+	case w.step != steady || w.gone == errUnread:
 		return Unreached
 	case w.known != "":
 		return Trusted

@@ -31,6 +31,7 @@ func (p *Pipe) attend(ctx context.Context) {
 	for wait := lookEvery; ; {
 		select {
 		case <-time.After(wait):
+		case <-p.alarm:
 		case <-ctx.Done():
 			return
 		}
@@ -223,7 +224,14 @@ func (p *Pipe) noteTrust(l *link) {
 	}
 	l.mu.Lock()
 	gone := l.watch.Vouched()
+	_, _, jumped := l.watch.Jumped()
 	l.mu.Unlock()
+	if jumped {
+		select {
+		case p.alarm <- struct{}{}:
+		default:
+		}
+	}
 	vouched, why := gone == nil, "it carries the mark of this instance"
 	switch {
 	case !vouched:
@@ -233,6 +241,10 @@ func (p *Pipe) noteTrust(l *link) {
 	}
 	if vouched != p.trust.vouched {
 		p.trust.vouched, p.trust.since = vouched, p.opts.Clock()
+	}
+	if vouched {
+		p.admit.Store(false) // whoever brought it back
+		p.tellLater()
 	}
 	if why != p.trust.why {
 		p.trust.why = why

@@ -54,6 +54,7 @@ type Pipe struct {
 	done   sync.WaitGroup // until connect, attend and teach have returned
 
 	nudge chan struct{} // what is known of the node's memory or clock has changed
+	alarm chan struct{} // the node's clock has jumped
 	admit atomic.Bool   // an operator's word is to be acted on
 
 	// current is the link that new requests go to; nil while the node is not worth asking.
@@ -113,11 +114,14 @@ func (p *Pipe) owe(c call) {
 		return
 	}
 	c.sent = now
-	if l := p.current.Load(); l != nil && l.send(c, now) == nil {
+	if l := p.current.Load(); l != nil && p.timely(c) && l.send(c, now) == nil {
 		return
 	}
 	p.keep(c, now)
 }
+
+// timely says, with mu held, that the call may be told as far as the node's memory is concerned.
+func (p *Pipe) timely(c call) bool { return !c.req.Later || p.trust.vouched || !watched }
 
 // keep holds what is owed until the node can be told. When there is no room the newest is
 // dropped: the oldest is likeliest to have been set before the node went away.
@@ -195,7 +199,7 @@ func (p *Pipe) State() quorum.NodeState {
 		Vouched: p.trust.vouched, VouchedSince: p.trust.since, VouchedWhy: p.trust.why, Teaching: p.trust.teaching,
 	}
 	for i := range p.owed {
-		if now < p.owed[i].until {
+		if now < p.owed[i].until && p.owed[i].req.Op != quorum.TopUp {
 			s.Owed++
 		}
 	}
@@ -266,7 +270,7 @@ func (p *Pipe) sendOwed(l *link, n int) {
 	p.owed = slices.Clone(p.owed[n:])
 	for _, c := range owed {
 		c.sent = now
-		if now < c.until && l.send(c, now) != nil {
+		if now < c.until && (!p.timely(c) || l.send(c, now) != nil) {
 			p.keep(c, now)
 		}
 	}
@@ -339,6 +343,7 @@ func (p *Pipe) leave(l *link, why error) {
 		p.link = nil
 		p.current.Store(nil)
 		p.fleet.unclaim(p)
+		p.admit.Store(false) // it was about this instance
 		if p.trust.vouched {
 			p.trust.vouched, p.trust.since, p.trust.why = false, p.opts.Clock(), "not connected"
 		}
