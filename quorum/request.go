@@ -45,8 +45,9 @@ func (o Op) Promises() bool {
 	return o == Take || o == Overwrite || o == Extend || o == Expire
 }
 
-// ForAll says that the operation is told to nodes that are not vouched for as well (P12): what only removes. The
-// others would be a waste, since their votes would not count, and a take must not be sent at all (P2).
+// ForAll says that the operation is told to nodes that are not vouched for as well (P12): what only removes, and what gives
+// a node a lock that is granted already. The others would be a waste, since their votes would not count, and a
+// take must not be sent at all (P2).
 func (o Op) ForAll() bool {
 	return o == Release || o == TakeBack || o == Delete || o == TopUp
 }

@@ -29,7 +29,16 @@ type Watch struct {
 	// suspects are what the jump may have come after (see VouchOf): they never count again.
 	suspects [2]string
 	seen     string // the mark that was read together with the jump
+
+	// excused is the last jump that was ours, and our clock when it was settled: the nodes are judged one after the
+	// other, and to those that come later this one still is a witness.
+	excused   Shift
+	excusedAt time.Duration
+	excuses   bool
 }
+
+// witness is for how long a jump that was ours is remembered: all other nodes are looked at within that time.
+const witness = 5 * time.Second
 
 type step uint8
 
@@ -62,6 +71,7 @@ func NewWatch(runID string, before *Watch) *Watch {
 	}
 	w.clock, w.step, w.by, w.wall = before.clock, before.step, before.by, before.wall
 	w.suspects, w.seen = before.suspects, before.seen
+	w.excused, w.excusedAt, w.excuses = before.excused, before.excusedAt, before.excuses
 	if w.step != steady {
 		w.gone = before.gone
 	}
@@ -97,12 +107,12 @@ func (w *Watch) See(l Look) error {
 		return l.Err
 	}
 	moved, ok := w.clock.Observe(l.Clock)
-	switch {
-	case w.step != steady:
+	if !ok {
+		w.jump(moved, l.Mark, false, l.Clock.Received-w.clock.witness(moved).Sent)
+		w.clock = w.clock.Anew()
+	}
+	if w.step != steady {
 		return w.gone // P4: until the mark was deleted and a new one is read
-	case !ok:
-		w.jump(moved, l.Mark, false, l.Clock.Received-w.clock.base.Sent)
-		return w.gone
 	}
 	if l.Mark != w.known && w.known != "" && VouchOf(l.Mark) == VouchOf(w.known) {
 		w.known = l.Mark // its offset was renewed
@@ -133,7 +143,7 @@ func (w *Watch) adopt(mark string) {
 		w.era++
 		return
 	}
-	if w.known == "" && w.gone != errUnread {
+	if w.known == "" && !w.unread() {
 		return
 	}
 	w.known = ""
@@ -148,15 +158,17 @@ func (w *Watch) adopt(mark string) {
 	}
 }
 
-// jump: the clock moved by that within a time of ours; or, by wall clocks, since it was vouched for.
+// jump: the clock moved by that within a time of ours, or, by wall clocks, since it was vouched for; it was seen together with
+// mark. It may be another one, before the one before it was settled: what was taught meanwhile is suspect, too, and what
+// was to be done is not enough any more.
 func (w *Watch) jump(moved Shift, mark string, wall bool, within time.Duration) {
-	if w.gone == nil || w.gone == errUnread { // else the first reason stays
+	if w.gone == nil || w.unread() { // else the first reason stays
 		w.gone = NotVouched(fmt.Sprintf("its clock jumped, it %s within %v", moved, within.Round(time.Millisecond)))
 		if wall {
 			w.gone = NotVouched(fmt.Sprintf("its clock jumped, it %s since it was vouched for, by wall clocks", moved))
 		}
 	}
-	w.step, w.by, w.wall = stepped, moved, wall
+	w.step, w.by, w.wall = max(w.step, stepped), moved, wall
 	w.suspects, w.seen = [2]string{VouchOf(w.known), VouchOf(mark)}, mark
 	w.known = ""
 	w.era++
@@ -206,20 +218,29 @@ func (w *Watch) Evidence(since time.Duration) Evidence {
 	if w.step != steady && !w.wall {
 		return Evidence{Heard: true, Moved: true, By: w.by}
 	}
+	if w.excuses && since-w.excusedAt < witness {
+		return Evidence{Heard: true, Moved: true, By: w.excused}
+	}
 	r, ok := w.clock.Latest()
-	if !ok || r.Received < since {
+	if !ok || r.Sent < since { // an answer that was on its way already may be from before
 		return Evidence{}
 	}
 	return Evidence{Heard: true, By: r.ahead().since(w.clock.base.ahead())}
 }
 
-// WallEvidence is the same by wall clocks. A node without a mark cannot tell.
+// WallEvidence is the same by wall clocks. A node without a mark cannot tell. The offsets of two marks may be off by a
+// quarter of tolerance each (see Renew), so that two nodes that show the same do not show it more exactly.
 func (w *Watch) WallEvidence(wall, tolerance time.Duration) Evidence {
 	moved, ok := w.WallShift(wall)
-	if !ok {
+	switch {
+	case !ok && w.unread():
+		return Evidence{}
+	case !ok:
 		return Evidence{Heard: true, By: Shift{}} // it never shares
+	case !moved.beyond(tolerance):
+		return Evidence{Heard: true, By: moved}
 	}
-	return Evidence{Heard: true, Moved: moved.beyond(tolerance), By: moved}
+	return Evidence{Heard: true, Moved: true, By: Shift{moved.Low - tolerance/2, moved.High + tolerance/2}}
 }
 
 // Condemn the node's clock: it was the node that jumped.
@@ -236,20 +257,27 @@ func (w *Watch) Condemned() (vouch string, due bool) {
 	return w.suspects[1], w.step == condemned
 }
 
-// Retracted: the node has answered that its mark was deleted. From here on a new one counts, and the
-// clock is compared with what it shows now (P4).
-func (w *Watch) Retracted() { w.settle(w.gone) }
+// Retracted: the node has answered that what Condemned had named was deleted. From here on a new mark counts (P4): it was made
+// after the jump, and there has been no other one since.
+func (w *Watch) Retracted(vouch string) {
+	if w.step == condemned && vouch == w.suspects[1] {
+		w.settle(w.gone)
+	}
+}
 
 // Forgive: it was we who stood still. What is in flight does not count, since how long it took is not known.
 func (w *Watch) Forgive() {
 	if w.step == stepped {
+		if !w.wall {
+			w.excused, w.excusedAt, w.excuses = w.by, w.clock.last.Received, true
+		}
 		w.suspects = [2]string{}
 		w.settle(errPaused)
 	}
 }
 
 func (w *Watch) settle(why error) {
-	w.step, w.clock, w.gone = steady, NodeClock{}, why
+	w.step, w.gone = steady, why
 	w.era++
 }
 
@@ -265,10 +293,13 @@ func (a Answer) Doubted(op Op, doubt error) Answer {
 	return a
 }
 
+// unread: there has been no mark to read since the connection was opened, or since we stood still.
+func (w *Watch) unread() bool { return w.known == "" && (w.gone == errUnread || w.gone == errPaused) }
+
 // Standing of the node, for the readmission of others.
 func (w *Watch) Standing() Standing {
 	switch {
-	case w.step != steady || w.gone == errUnread:
+	case w.step != steady || w.unread():
 		return Unreached
 	case w.known != "":
 		return Trusted

@@ -166,7 +166,7 @@ func (l *link) deleteMark(vouch string) {
 		l.mu.Lock()
 		l.settles = false
 		if r.err == nil {
-			l.watch.Retracted()
+			l.watch.Retracted(vouch)
 		}
 		l.mu.Unlock()
 	}
