@@ -31,6 +31,7 @@ type Node struct {
 	delay  time.Duration
 	hung   chan struct{}              // not nil: nothing is carried out until it is closed
 	held   map[net.Conn]chan struct{} // nothing of these is carried out until it is closed
+	before func(args []string)        // by Before
 	refuse string                     // not empty: every write is answered with this error
 	said   []field                    // by Say; the last of a name counts
 	config map[string]string
@@ -127,6 +128,14 @@ func (n *Node) Slow(d time.Duration) {
 	n.delay = d
 }
 
+// Before lets do run before each command is carried out, in the way of whatever else comes over the same connection. do
+// may call every method of every node, and sleep. It is told what was sent, and must not change it; nil ends it.
+func (n *Node) Before(do func(args []string)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.before = do
+}
+
 // Refuse answers every command that writes, and every script, with this error; "" ends it.
 func (n *Node) Refuse(text string) {
 	n.mu.Lock()
@@ -155,11 +164,19 @@ func (n *Node) Kill() {
 	n.Resume()
 }
 
-// Start ends Kill.
+// Start ends Kill, or Unplug.
 func (n *Node) Start() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.down = false
+}
+
+// Unplug cuts all connections and refuses new ones until Start. The node goes on, and forgets nothing.
+func (n *Node) Unplug() {
+	n.mu.Lock()
+	n.down = true
+	n.mu.Unlock()
+	n.Cut()
 }
 
 // Save keeps a snapshot of the memory, as a node does on its disk from time to time.
@@ -240,13 +257,16 @@ func (n *Node) serve(c net.Conn) {
 			return
 		}
 		n.mu.Lock()
-		hung, held := n.hung, n.held[c]
+		hung, held, before := n.hung, n.held[c], n.before
 		n.mu.Unlock()
 		if hung != nil {
 			<-hung
 		}
 		if held != nil {
 			<-held
+		}
+		if before != nil {
+			before(args)
 		}
 		n.mu.Lock()
 		if n.conns[c] == 0 {
