@@ -46,7 +46,7 @@ func TestP8ReleasedWhileCopied(t *testing.T) {
 // The same for a take that was denied after one node had accepted it, and that was copied before it was undone.
 func TestP8UndoneWhileCopied(t *testing.T) {
 	virtual(t, 3, func(w world) {
-		c := w.client(w.redlockd())
+		c := w.client(w.redlockd("--split-retries", "0"))
 		w.nodes[2].Kill()
 		w.nodes[2].Start()
 		time.Sleep(400 * ms) // the lesson waits for R
