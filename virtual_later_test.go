@@ -54,7 +54,7 @@ func TestP8UndoneWhileCopied(t *testing.T) {
 		w.nodes[2].Before(func(args []string) {
 			if merging(args, "t") {
 				merged = true
-				time.Sleep(100 * ms)
+				time.Sleep(5 * ms)
 			}
 		})
 		w.nodes[1].Before(func(args []string) {
@@ -62,7 +62,7 @@ func TestP8UndoneWhileCopied(t *testing.T) {
 				if taken++; taken == 1 {
 					time.Sleep(50 * ms)                // the other node has been scanned
 					w.nodes[0].Put("k", "other", 5*ms) // by hand: so that nobody gets a majority of three
-					w.nodes[1].Slow(20 * ms)           // so that it is scanned before it is undone
+					w.nodes[1].Slow(2 * ms)            // so that it is scanned before it is undone
 					go c.do("SET k t NX PX 3600000")
 					time.Sleep(ms)
 				}
