@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,9 +25,10 @@ const grantLimit = 30 * time.Second
 // bench is a run of all rows: one directory for everything, removed at the end.
 type bench struct {
 	options
-	dir    string
-	binary string
-	stderr io.Writer
+	dir       string
+	binary    string
+	unwatched string // the binary built without the watch
+	stderr    io.Writer
 }
 
 // measureAll measures the rows into rep. When it returns, with or without an error, no server is left.
@@ -72,10 +75,19 @@ func (b *bench) prepare(list []rows.Row) error {
 			return fmt.Errorf("%s is needed (Debian: apt-get install redis-server redis-tools): %w", program, err)
 		}
 	}
+	var err error
+	if slices.ContainsFunc(list, func(r rows.Row) bool { return r.Fault == rows.Unwatched }) {
+		aside := filepath.Join(b.dir, "unwatched")
+		if err := os.Mkdir(aside, 0o700); err != nil {
+			return err
+		}
+		if b.unwatched, err = servers.BuildRedlockd(aside, "-tags", "unwatched"); err != nil {
+			return err
+		}
+	}
 	if !proxy || b.binary != "" {
 		return nil
 	}
-	var err error
 	b.binary, err = servers.BuildRedlockd(b.dir)
 	return err
 }
@@ -102,8 +114,17 @@ func (b *bench) setUp(ctx context.Context, row rows.Row) (s *stage, err error) {
 	if row.Target != rows.Redlockd {
 		return s, nil
 	}
+	if row.Fault == rows.Taught {
+		if err := s.fill(); err != nil {
+			return s, err
+		}
+	}
+	binary := b.binary
+	if row.Fault == rows.Unwatched {
+		binary = b.unwatched
+	}
 	args := append([]string{"--nodes", servers.Nodes(s.nodes)}, b.redlockdFlags...)
-	if s.proxy, err = servers.StartRedlockd(b.binary, args...); err != nil {
+	if s.proxy, err = servers.StartRedlockd(binary, args...); err != nil {
 		return s, err
 	}
 	s.addr = s.proxy.Addr
@@ -111,6 +132,24 @@ func (b *bench) setUp(ctx context.Context, row rows.Row) (s *stage, err error) {
 		return s, fmt.Errorf("%w\nits log:\n%s", err, s.proxy.Log())
 	}
 	return s, nil
+}
+
+// fill every node with a million locks that nobody releases, a piece at a time: a node that runs a script does nothing else.
+func (s *stage) fill() error {
+	const locks, piece = 1_000_000, 20_000
+	script := "for i = ARGV[1], ARGV[1] + " + strconv.Itoa(piece-1) + " do redis.call('SET', 'old:' .. i, 'bench', 'PX', 3600000) end"
+	for at := 0; at < locks; at += piece {
+		for _, n := range s.nodes {
+			reply, err := resp.Do(n.Addr, 10*time.Second, "EVAL", script, "0", strconv.Itoa(at))
+			if err != nil {
+				return err
+			}
+			if reply.Kind == resp.Error {
+				return fmt.Errorf("filling a node: %s", reply)
+			}
+		}
+	}
+	return nil
 }
 
 // awaitGrant waits until redlockd has its nodes and grants a lock.
@@ -167,7 +206,7 @@ func (b *bench) withOwnLoad(ctx context.Context, row rows.Row, s *stage) (report
 	wire := load.Wire{Addr: s.addr, Work: row.Work, Pipeline: row.Pipeline, Keys: "lock"}
 	result, err := load.Run(ctx, load.Plan{
 		Clients: row.Clients, Warmup: b.warmup, Measure: b.length, Dial: wire.Dial,
-		AtStart: func() error { from = s.usage(); return s.breakIt(row.Fault) },
+		AtStart: func() error { err := s.breakIt(row.Fault); from = s.usage(); return err }, // also of a node that is new now
 		AtEnd:   func() error { to = s.usage(); return nil },
 	})
 	line := report.NewLine(row)
@@ -187,10 +226,12 @@ func ms(d time.Duration) float64 { return d.Seconds() * 1e3 }
 // breakIt does to the stage what the row's fault says. Nothing mends it: the servers end with the row.
 func (s *stage) breakIt(fault rows.Fault) error {
 	switch fault {
-	case rows.Healthy:
+	case rows.Healthy, rows.Unwatched:
 		return nil
 	case rows.Stopped:
 		return s.nodes[len(s.nodes)-1].Pause()
+	case rows.Taught:
+		return s.nodes[len(s.nodes)-1].Restart()
 	}
 	return fmt.Errorf("unknown fault %q", fault)
 }

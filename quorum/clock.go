@@ -83,6 +83,14 @@ func (c *NodeClock) Observe(r Reading) (moved Shift, ok bool) {
 	return moved, true
 }
 
+// witness is the reading against which the clock has moved.
+func (c *NodeClock) witness(moved Shift) Reading {
+	if moved.Low > 0 {
+		return c.gain
+	}
+	return c.loss
+}
+
 // keep the reading for Best and Drift.
 func (c *NodeClock) keep(r Reading) {
 	c.latest = r
@@ -189,6 +197,11 @@ func JudgeClock(step Shift, others []Evidence) Blame {
 	}
 }
 
+// String is for people: about how much the clock has gained or lost.
 func (s Shift) String() string {
-	return s.about().Round(time.Millisecond).String()
+	d := s.about().Round(time.Millisecond)
+	if d < 0 {
+		return "lost " + (-d).String()
+	}
+	return "gained " + d.String()
 }

@@ -78,6 +78,9 @@ type Request struct {
 	// moment from which Life counts.
 	SetBy time.Duration
 
+	// Later: not to be told before the node is vouched for. It takes away what a lesson may copy meanwhile.
+	Later bool
+
 	// Wire is for whoever implements Node: what the request looks like on its wire,
 	// made once for all nodes.
 	Wire any

@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
@@ -49,19 +48,24 @@ const (
 	condemned      // it was the node's: its mark must be deleted, for everyone
 )
 
-var (
-	errUnmarked = errors.New("not vouched for: it has no mark, so that it is new or was flushed")
-	errTaught   = errors.New("not vouched for: it is being taught what it may have forgotten")
-	errInstance = errors.New("not vouched for: it is another instance than before, so that it was restarted or replaced")
-	errRetold   = errors.New("not vouched for: it had forgotten and was taught again meanwhile")
-	errPaused   = errors.New("not vouched for: clocks of a majority moved together, so that redlockd itself was paused")
-	errUnwatch  = errors.New("not vouched for: nothing was read yet")
+// NotVouched is why a node's yes does not count, and why takes are not sent to it.
+type NotVouched string
+
+func (n NotVouched) Error() string { return "not vouched for: " + string(n) }
+
+const (
+	errUnmarked NotVouched = "it has no mark, so that it is new or was flushed"
+	errTaught   NotVouched = "it is being taught what it may have forgotten"
+	errInstance NotVouched = "it is another instance than before, so that it was restarted or replaced"
+	errRetold   NotVouched = "it had forgotten and was taught again meanwhile"
+	errPaused   NotVouched = "clocks of a majority moved together, so that redlockd itself was paused"
+	errUnread   NotVouched = "nothing was read yet"
 )
 
 // NewWatch of a connection that reported runID when it was opened. before is the watch of the connection before it, nil if there
 // was none: over the same instance, its clock goes on, and a jump that was not settled is not forgotten.
 func NewWatch(runID string, before *Watch) *Watch {
-	w := &Watch{runID: runID, gone: errUnwatch}
+	w := &Watch{runID: runID, gone: errUnread}
 	if before == nil || before.runID != runID || runID == "" {
 		return w
 	}
@@ -104,7 +108,7 @@ func (w *Watch) See(l Look) error {
 	}
 	moved, ok := w.clock.Observe(l.Clock)
 	if !ok {
-		w.jump(moved, l.Mark, false)
+		w.jump(moved, l.Mark, false, l.Clock.Received-w.clock.witness(moved).Sent)
 		w.clock = w.clock.Anew()
 	}
 	if w.step != steady {
@@ -154,14 +158,20 @@ func (w *Watch) adopt(mark string) {
 	}
 }
 
-// jump of the clock, seen together with mark. It may be another one, before the one before it was settled: what was taught
-// meanwhile is suspect, too, and what was to be done is not enough any more.
-func (w *Watch) jump(moved Shift, mark string, wall bool) {
+// jump: the clock moved by that within a time of ours, or, by wall clocks, since it was vouched for; it was seen together with
+// mark. It may be another one, before the one before it was settled: what was taught meanwhile is suspect, too, and what
+// was to be done is not enough any more.
+func (w *Watch) jump(moved Shift, mark string, wall bool, within time.Duration) {
+	if w.gone == nil || w.unread() { // else the first reason stays
+		w.gone = NotVouched(fmt.Sprintf("its clock jumped, it %s within %v", moved, within.Round(time.Millisecond)))
+		if wall {
+			w.gone = NotVouched(fmt.Sprintf("its clock jumped, it %s since it was vouched for, by wall clocks", moved))
+		}
+	}
 	w.step, w.by, w.wall = max(w.step, stepped), moved, wall
 	w.suspects, w.seen = [2]string{VouchOf(w.known), VouchOf(mark)}, mark
 	w.known = ""
 	w.era++
-	w.gone = fmt.Errorf("not vouched for: its clock jumped by about %v", moved.about().Round(time.Millisecond))
 }
 
 // CheckWall looks, when the connection is opened, whether the node's clock has moved since it was vouched for, by wall
@@ -169,7 +179,7 @@ func (w *Watch) jump(moved Shift, mark string, wall bool) {
 func (w *Watch) CheckWall(wall, tolerance time.Duration) {
 	moved, ok := w.WallShift(wall)
 	if ok && w.step == steady && moved.beyond(tolerance) {
-		w.jump(moved, w.known, true)
+		w.jump(moved, w.known, true, 0)
 	}
 }
 
@@ -283,11 +293,8 @@ func (a Answer) Doubted(op Op, doubt error) Answer {
 	return a
 }
 
-// RunID is what the connection reported when it was opened.
-func (w *Watch) RunID() string { return w.runID }
-
 // unread: there has been no mark to read since the connection was opened, or since we stood still.
-func (w *Watch) unread() bool { return w.known == "" && (w.gone == errUnwatch || w.gone == errPaused) }
+func (w *Watch) unread() bool { return w.known == "" && (w.gone == errUnread || w.gone == errPaused) }
 
 // Standing of the node, for the readmission of others.
 func (w *Watch) Standing() Standing {

@@ -74,8 +74,8 @@ func (s *scene) wantUnvouched(why error, standing Standing) {
 
 func TestP2NothingReadVouchesForNothing(t *testing.T) {
 	s := &scene{T: t, w: NewWatch("run", nil)}
-	s.wantUnvouched(errUnwatch, Unreached)
-	if s.w.Trust() != (Trust{}) || s.w.RunID() != "run" {
+	s.wantUnvouched(errUnread, Unreached)
+	if s.w.Trust() != (Trust{}) || s.w.runID != "run" {
 		t.Fatalf("%+v", s.w)
 	}
 }
@@ -325,7 +325,7 @@ func TestP4NewWatchOfTheSameInstance(t *testing.T) {
 	s := newScene(t)
 	before := s.w.Trust()
 	s.w = NewWatch("run", s.w)
-	s.wantUnvouched(errUnwatch, Unreached)
+	s.wantUnvouched(errUnread, Unreached)
 	s.wantVotes(false, s.see(before, "run:v:0"))
 	s.wantVotes(true, s.see(s.w.Trust(), "run:v:0"))
 
@@ -365,7 +365,7 @@ func TestP4NewWatchOfAnotherInstance(t *testing.T) {
 		if _, known := s.w.Clock().Latest(); known {
 			t.Fatalf("%q after %q: its clock is known", ids[1], ids[0])
 		}
-		s.wantUnvouched(errUnwatch, Unreached)
+		s.wantUnvouched(errUnread, Unreached)
 	}
 }
 

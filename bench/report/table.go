@@ -83,9 +83,13 @@ func (l Line) label() string {
 	default:
 		s = fmt.Sprintf("%s N=%d", l.Target, l.Nodes)
 	}
-	if l.Row.Fault == rows.Stopped {
+	switch l.Row.Fault {
+	case rows.Healthy:
+	case rows.Stopped:
 		s += ", one stopped"
-	} else if l.Fault != "" {
+	case rows.Taught:
+		s += ", one taught"
+	default:
 		s += ", " + l.Fault
 	}
 	if l.Row.Generator == rows.RedisBenchmark {

@@ -34,8 +34,10 @@ type Fault string
 
 // The faults. They begin with the measured time, after the warm-up, so that what a fault does at its onset is measured too.
 const (
-	Healthy Fault = ""
-	Stopped Fault = "stopped" // the last node gets SIGSTOP
+	Healthy   Fault = ""
+	Stopped   Fault = "stopped"   // the last node gets SIGSTOP
+	Taught    Fault = "taught"    // the last node is killed, restarts empty, and is taught the million locks that the others hold
+	Unwatched Fault = "unwatched" // redlockd built without its watch of the nodes' marks and clocks: what the watch costs
 )
 
 // Row is one measurement.
@@ -108,9 +110,9 @@ func All(second bool) []Row {
 		add(versus(load.Take, s.clients, s.pipeline, 1, 3, 5)...)
 		healthy := all[len(all)-1]
 		if s.clients == many {
-			stopped := healthy
-			stopped.Fault = Stopped
-			add(stopped)
+			stopped, taught, unwatched := healthy, healthy, healthy
+			stopped.Fault, taught.Fault, unwatched.Fault = Stopped, Taught, Unwatched
+			add(unwatched, stopped, taught)
 			floor, _ := healthy.FloorRow()
 			add(floor)
 		}

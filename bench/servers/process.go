@@ -11,6 +11,9 @@
 // goroutine of its own that is locked to its thread meanwhile: the thread lives exactly as long as the child, it
 // would sleep in wait4 anyway, and no goroutine is left over when the child has ended (goleak sees none).
 //
+// The tests also need servers that forget, lose their place, or have a wrong clock: Restart, Remove, Forward and
+// StartRedisWithClock.
+//
 // Each child is a process group of its own, so that Ctrl-C in a terminal reaches bench only, and bench decides in which
 // order to stop things.
 package servers
@@ -42,8 +45,9 @@ type process struct {
 	code int           // exit code, -1 after a signal
 }
 
-// launch starts a child. Only the fork itself can fail here; whether the child is of use, ready says.
-func launch(dir, path string, args ...string) (*process, error) {
+// launch starts a child, with env besides our own environment. Only the fork itself can fail here; whether the child is
+// of use, ready says.
+func launch(dir string, env []string, path string, args ...string) (*process, error) {
 	p := &process{
 		name: path,
 		cmd:  exec.Command(path, args...),
@@ -51,6 +55,9 @@ func launch(dir, path string, args ...string) (*process, error) {
 		done: make(chan struct{}),
 	}
 	p.cmd.Dir = dir
+	if len(env) > 0 {
+		p.cmd.Env = append(os.Environ(), env...)
+	}
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = childAttr()
 	// A grandchild that kept our pipe open would otherwise hold up Wait for ever.
@@ -74,6 +81,7 @@ func (p *process) run(started chan<- error) {
 	}
 	_ = p.cmd.Wait() // a non-zero exit is not our error; the code is kept
 	p.code = p.cmd.ProcessState.ExitCode()
+	sweepFaketime(p.pid())
 	close(p.done)
 }
 

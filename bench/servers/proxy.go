@@ -75,7 +75,7 @@ func isOurModule(gomod string) bool {
 // about its nodes: redlockd answers also while they are down.
 func StartRedlockd(path string, args ...string) (*Proxy, error) {
 	port, proc, err := onFreePort(func(port int) (*process, error) {
-		return launch("", path, append([]string{"--listen", address(port)}, args...)...)
+		return launch("", nil, path, append([]string{"--listen", address(port)}, args...)...)
 	})
 	if err != nil {
 		return nil, err

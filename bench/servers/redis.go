@@ -3,21 +3,29 @@ package servers
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"redlockd/bench/resp"
 )
+
+// doLimit is for one Do; a paused server answers none.
+const doLimit = 10 * time.Second
 
 // Redis is one redis-server. Addr never changes, also over a Restart. Its methods are for one goroutine at a time,
 // except Close, which may come from anywhere.
 type Redis struct {
 	Addr string
 
-	dir  string
-	port int
-	args []string
+	dir   string
+	port  int
+	args  []string
+	clock *clock // nil: the machine's
 
 	mu     sync.Mutex // Invariant: proc is set and only replaced by Restart
 	proc   *process
@@ -31,13 +39,27 @@ func StartRedis(dir string, args ...string) (*Redis, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Redis{dir: own, args: args}
+	return startRedis(own, nil, args)
+}
+
+func startRedis(own string, c *clock, args []string) (*Redis, error) {
+	r := &Redis{dir: own, args: args, clock: c}
+	var err error
 	r.port, r.proc, err = onFreePort(r.launch)
 	if err != nil {
 		return nil, err
 	}
 	r.Addr = address(r.port)
+	r.up(r.proc)
 	return r, nil
+}
+
+// up: the process answers. So libfaketime is done with its shared memory, too.
+func (r *Redis) up(p *process) {
+	if r.clock != nil {
+		r.clock.learn(p.pid())
+		sweepFaketime(p.pid())
+	}
 }
 
 // StartFleet starts n of them, all at once. Either all stand or none.
@@ -75,7 +97,14 @@ func (r *Redis) launch(port int) (*process, error) {
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", r.dir,
 		"--daemonize", "no", "--save", "", "--appendonly", "no",
 	}
-	return launch(r.dir, "redis-server", append(args, r.args...)...)
+	args = append(args, r.args...)
+	if r.clock == nil {
+		return launch(r.dir, nil, "redis-server", args...)
+	}
+	if err := r.clock.starting(); err != nil {
+		return nil, fmt.Errorf("the clock's file: %w", err)
+	}
+	return launch(r.dir, r.clock.env(), "redis-server", args...)
 }
 
 // current is the running process.
@@ -108,6 +137,7 @@ func (r *Redis) Restart() error {
 	if err != nil {
 		return fmt.Errorf("restart: %w", err)
 	}
+	r.up(p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -115,6 +145,65 @@ func (r *Redis) Restart() error {
 	}
 	r.proc = p
 	return nil
+}
+
+// Remove kills the server and deletes what it has stored below its directory. After a Restart it is another machine in
+// its place: empty also with persistence, on the same port. Its clock stays as set.
+func (r *Redis) Remove() error {
+	if err := r.Kill(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(r.dir)
+	for _, entry := range entries {
+		if entry.Name() != clockFile {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, entry.Name())))
+		}
+	}
+	return err
+}
+
+// Do asks one thing over a connection of its own: string, int64, nil, or a slice of these. Arguments that are neither
+// string nor []byte are written as fmt.Sprint writes them. An error reply is an error; inside a slice it is an element.
+func (r *Redis) Do(command string, args ...any) (any, error) {
+	words := []string{command}
+	for _, arg := range args {
+		if b, ok := arg.([]byte); ok {
+			arg = string(b)
+		}
+		words = append(words, fmt.Sprint(arg))
+	}
+	reply, err := resp.Do(r.Addr, doLimit, words...)
+	if err != nil {
+		return nil, err
+	}
+	return value(reply)
+}
+
+func value(reply resp.Reply) (any, error) {
+	switch {
+	case reply.Null:
+		return nil, nil
+	case reply.Kind == resp.Error:
+		return errors.New(reply.Text), nil
+	case reply.Kind == resp.Integer:
+		return strconv.ParseInt(reply.Text, 10, 64)
+	case reply.Kind == resp.Array:
+		items := make([]any, len(reply.Items))
+		var errs []error
+		for i, item := range reply.Items {
+			var err error
+			items[i], err = value(item)
+			errs = append(errs, err)
+		}
+		return items, errors.Join(errs...)
+	}
+	return reply.Text, nil
+}
+
+// Flush empties the server, all databases of it, as FLUSHALL of an operator who mistook the machine.
+func (r *Redis) Flush() error {
+	_, err := r.Do("FLUSHALL")
+	return err
 }
 
 // Pause stops the server with SIGSTOP: its kernel still accepts connections and bytes, but nothing answers. That is

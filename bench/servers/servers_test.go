@@ -77,15 +77,6 @@ func TestRestartForgets(t *testing.T) {
 	check(t, r.Restart()) // also while it runs
 }
 
-func TestRestartRemembersIfAsked(t *testing.T) {
-	r := start(t, "--appendonly", "yes", "--appendfsync", "always")
-	ask(t, r, "SET", "k", "v")
-	check(t, r.Restart())
-	if got := ask(t, r, "GET", "k"); got != "v" {
-		t.Fatalf("got %q", got)
-	}
-}
-
 func TestPausedAnswersLater(t *testing.T) {
 	r := start(t)
 	check(t, r.Pause())

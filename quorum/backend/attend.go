@@ -31,10 +31,16 @@ func (p *Pipe) attend(ctx context.Context) {
 	for wait := lookEvery; ; {
 		select {
 		case <-time.After(wait):
+		case <-p.alarm:
 		case <-ctx.Done():
 			return
 		}
 		wait = lookEvery
+		p.mu.Lock()
+		if now := p.opts.Clock(); now >= p.purge {
+			p.forgetOwed(now)
+		}
+		p.mu.Unlock()
 		if l := p.current.Load(); l != nil {
 			l.lookIfIdle()
 			if now := p.opts.Clock(); now-examined >= examineEvery {
@@ -113,7 +119,7 @@ func (p *Pipe) settleClock(l *link) bool {
 		l.mu.Unlock()
 		if blame == quorum.Ours {
 			p.opts.Log.Warn("clocks of a majority of the nodes moved together: redlockd was paused, or its clock was set",
-				"node", p.opts.Name, "by", by.String(), "by wall clock", wall)
+				"node", p.opts.Name, "it", by.String(), "by wall clocks", wall)
 		}
 	}
 	l.mu.Lock()
@@ -122,7 +128,7 @@ func (p *Pipe) settleClock(l *link) bool {
 	l.settles = l.settles || due
 	l.mu.Unlock()
 	if due {
-		p.opts.Log.Warn("node's clock jumped: it is not vouched for any more", "node", p.opts.Name, "by", by.String(), "by wall clock", wall)
+		p.opts.Log.Debug("node's mark is deleted, for its clock jumped", "node", p.opts.Name, "it", by.String(), "by wall clocks", wall)
 		p.noteJump()
 		l.deleteMark(vouch)
 	}
@@ -218,7 +224,14 @@ func (p *Pipe) noteTrust(l *link) {
 	}
 	l.mu.Lock()
 	gone := l.watch.Vouched()
+	_, _, jumped := l.watch.Jumped()
 	l.mu.Unlock()
+	if jumped {
+		select {
+		case p.alarm <- struct{}{}:
+		default:
+		}
+	}
 	vouched, why := gone == nil, "it carries the mark of this instance"
 	switch {
 	case !vouched:
@@ -228,6 +241,10 @@ func (p *Pipe) noteTrust(l *link) {
 	}
 	if vouched != p.trust.vouched {
 		p.trust.vouched, p.trust.since = vouched, p.opts.Clock()
+	}
+	if vouched {
+		p.admit.Store(false) // whoever brought it back
+		p.tellLater()
 	}
 	if why != p.trust.why {
 		p.trust.why = why

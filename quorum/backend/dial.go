@@ -134,9 +134,7 @@ func (p *Pipe) acquaint(ctx context.Context, c redis.Conn, wire *conn, old *link
 	}
 	l.mu.Lock()
 	_, _ = l.see(look, look.Clock.Received) // there are no votes yet
-	if before == nil || before.RunID() != met.runID {
-		l.watch.CheckWall(p.wall(), p.opts.Tolerance)
-	}
+	l.watch.CheckWall(p.wall(), p.opts.Tolerance)
 	if _, _, jumped := l.watch.Jumped(); jumped {
 		l.jumped = look.Clock.Received
 	}

@@ -54,6 +54,7 @@ type Pipe struct {
 	done   sync.WaitGroup // until connect, attend and teach have returned
 
 	nudge chan struct{} // what is known of the node's memory or clock has changed
+	alarm chan struct{} // the node's clock has jumped
 	admit atomic.Bool   // an operator's word is to be acted on
 
 	// current is the link that new requests go to; nil while the node is not worth asking.
@@ -105,35 +106,33 @@ func (p *Pipe) owe(c call) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.current.Load() == nil && !p.roomFor(c.req) {
+		return // quickly: this is every lock that is taken while a node is away
+	}
 	now := p.opts.Clock()
 	if now >= c.until {
 		return
 	}
 	c.sent = now
-	if l := p.current.Load(); l != nil && l.send(c, now) == nil {
+	if l := p.current.Load(); l != nil && p.timely(c) && l.send(c, now) == nil {
 		return
 	}
 	p.keep(c, now)
 }
+
+// timely says, with mu held, that the call may be told as far as the node's memory is concerned.
+func (p *Pipe) timely(c call) bool { return !c.req.Later || p.trust.vouched || !watched }
 
 // keep holds what is owed until the node can be told. When there is no room the newest is
 // dropped: the oldest is likeliest to have been set before the node went away.
 //
 // Top-ups have half of the room: they make a lock survive more, and are not needed to free one.
 func (p *Pipe) keep(c call, now time.Duration) {
-	if c.req.Op == quorum.TopUp && len(p.owed) >= p.opts.Owed/2 {
+	if !p.roomFor(c.req) {
 		return
 	}
 	if len(p.owed) >= p.opts.Owed && now >= p.purge {
-		p.purge = now + purgeEvery // not each time: it looks at all of them
-		live := p.owed[:0]
-		for _, o := range p.owed {
-			if now < o.until {
-				live = append(live, o)
-			}
-		}
-		clear(p.owed[len(live):])
-		p.owed = live
+		p.forgetOwed(now)
 	}
 	if len(p.owed) >= p.opts.Owed {
 		p.dropped++
@@ -141,6 +140,10 @@ func (p *Pipe) keep(c call, now time.Duration) {
 	}
 	p.owed = append(p.owed, c)
 	p.tellLater()
+}
+
+func (p *Pipe) roomFor(req *quorum.Request) bool {
+	return req.Op != quorum.TopUp || len(p.owed) < p.opts.Owed/2
 }
 
 // tellLater arms tellOwed, with mu held, if there is something to tell to a node that is up.
@@ -151,8 +154,21 @@ func (p *Pipe) tellLater() {
 	}
 }
 
-// purgeEvery is how often what is owed is looked through for what need not be told any more.
+// purgeEvery is how often what is owed is looked through for what need not be told any more, at most.
 const purgeEvery = time.Second
+
+// forgetOwed makes room, with mu held.
+func (p *Pipe) forgetOwed(now time.Duration) {
+	p.purge = now + purgeEvery
+	live := p.owed[:0]
+	for _, o := range p.owed {
+		if now < o.until {
+			live = append(live, o)
+		}
+	}
+	clear(p.owed[len(live):])
+	p.owed = live
+}
 
 // lose gives up a call of a link that was lost.
 func (p *Pipe) lose(c call, a quorum.Answer) {
@@ -183,7 +199,7 @@ func (p *Pipe) State() quorum.NodeState {
 		Vouched: p.trust.vouched, VouchedSince: p.trust.since, VouchedWhy: p.trust.why, Teaching: p.trust.teaching,
 	}
 	for i := range p.owed {
-		if now < p.owed[i].until {
+		if now < p.owed[i].until && p.owed[i].req.Op != quorum.TopUp {
 			s.Owed++
 		}
 	}
@@ -232,7 +248,7 @@ func (p *Pipe) retry(c call) {
 }
 
 // retryOwed is how long what is owed to a node that is up waits for another try.
-const retryOwed = 500 * time.Millisecond
+const retryOwed = 300 * time.Millisecond
 
 // tellOwed runs a while after something could not be told to a node that is up. It tells a flight's worth at a time:
 // a node that refuses everything must not be kept busy with it.
@@ -254,7 +270,7 @@ func (p *Pipe) sendOwed(l *link, n int) {
 	p.owed = slices.Clone(p.owed[n:])
 	for _, c := range owed {
 		c.sent = now
-		if now < c.until && l.send(c, now) != nil {
+		if now < c.until && (!p.timely(c) || l.send(c, now) != nil) {
 			p.keep(c, now)
 		}
 	}
@@ -327,6 +343,7 @@ func (p *Pipe) leave(l *link, why error) {
 		p.link = nil
 		p.current.Store(nil)
 		p.fleet.unclaim(p)
+		p.admit.Store(false) // it was about this instance
 		if p.trust.vouched {
 			p.trust.vouched, p.trust.since, p.trust.why = false, p.opts.Clock(), "not connected"
 		}
