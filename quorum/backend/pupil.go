@@ -3,7 +3,6 @@ package backend
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -26,7 +25,7 @@ type pupil struct {
 	mark   string // ours
 	before quorum.Mark
 
-	mu     sync.Mutex // guards the connection while several nodes are scanned
+	mu     turns // guards the connection while several nodes are scanned
 	tended time.Duration
 	copied int // locks merged
 }
@@ -36,8 +35,15 @@ func (p *Pipe) pupil(ctx context.Context) (*pupil, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pupil{side: s, mark: quorum.Mark{Nonce: nonce()}.String()}, nil
+	return &pupil{side: s, mark: quorum.Mark{Nonce: nonce()}.String(), mu: make(turns, 1)}, nil
 }
+
+// turns is a lock that is held while a node answers: in a test, virtual time goes on for who waits for a channel, and
+// stands still for who waits for a mutex.
+type turns chan struct{}
+
+func (t turns) Lock()   { t <- struct{}{} }
+func (t turns) Unlock() { <-t }
 
 // begin sets our mark (P5), and returns our clock when the answer was read. force is an operator's word
 // against another teacher.
