@@ -143,6 +143,10 @@ func TestP4AnExcuseEnds(t *testing.T) {
 	_ = w.See(Look{Clock: node.read(time.Minute, ms, ms)})
 	w.Forgive()
 	_ = w.See(Look{Clock: node.read(time.Minute+10*time.Second, ms, ms)})
+	again := NewWatch("run", w) // connections end when we pause
+	if e := again.Evidence(time.Minute + 4*time.Second); !e.Moved {
+		t.Errorf("over another connection: %+v", e)
+	}
 	if e := w.Evidence(time.Minute + 4*time.Second); !e.Moved || !e.By.overlaps(Shift{10 * time.Second, 10 * time.Second}) {
 		t.Errorf("soon: %+v", e)
 	}

@@ -240,6 +240,7 @@ func TestP10Admit(t *testing.T) {
 	l.Scanned(1)
 	l.ScanFailed(4, taughtFrom)
 	wantStep(t, l.Next(taughtFrom, few), Vouch)
+	wantStep(t, l.Next(taughtFrom+rescan, few), Vouch) // one try is enough
 
 	forgot := begun(3, false)
 	forgot.Admit()
