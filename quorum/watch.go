@@ -30,7 +30,23 @@ type Watch struct {
 	// suspects are the marks that the jump may have come after: they never vouch again.
 	suspects [2]string
 	marked   bool // the mark seen with the jump vouched for the node
+
+	seen     time.Duration // our clock when the jump was seen
+	forgiven pardon        // the latest jump that was ours
 }
+
+// pardon is a jump that a majority shared. It stays evidence for those that see it a moment later: else the last of them
+// would find that nobody else has moved.
+type pardon struct {
+	by   Shift
+	wall bool
+	seen time.Duration
+	ok   bool
+}
+
+// sameMoment is how much later than the first node the last one is seen to have moved: all are looked at twice a second, and
+// answer within a second or are not asked.
+const sameMoment = 2 * time.Second
 
 type step uint8
 
@@ -58,6 +74,7 @@ func NewWatch(runID string, before *Watch) *Watch {
 	}
 	w.clock, w.step, w.by, w.wall = before.clock, before.step, before.by, before.wall
 	w.suspects, w.marked = before.suspects, before.marked
+	w.seen, w.forgiven = before.seen, before.forgiven
 	if w.step != steady {
 		w.gone = before.gone
 	}
@@ -97,7 +114,7 @@ func (w *Watch) See(l Look) error {
 	case w.step != steady:
 		return w.gone // P4: until the mark was deleted and a new one is read
 	case !ok:
-		w.jump(moved, l.Mark, false)
+		w.jump(moved, l.Mark, false, l.Clock.Received)
 		return w.gone
 	}
 	vouched := l.Trust.vouched && l.Trust.era == w.era && l.Mark == w.known
@@ -141,8 +158,8 @@ func (w *Watch) adopt(mark string) {
 	}
 }
 
-func (w *Watch) jump(moved Shift, mark string, wall bool) {
-	w.step, w.by, w.wall = stepped, moved, wall
+func (w *Watch) jump(moved Shift, mark string, wall bool, seen time.Duration) {
+	w.step, w.by, w.wall, w.seen = stepped, moved, wall, seen
 	w.suspects, w.marked = [2]string{w.known, mark}, ParseMark(mark).RunID == w.runID
 	w.known = ""
 	w.era++
@@ -154,7 +171,7 @@ func (w *Watch) jump(moved Shift, mark string, wall bool) {
 func (w *Watch) CheckWall(wall, tolerance time.Duration) {
 	moved, ok := w.WallShift(wall)
 	if ok && w.step == steady && moved.beyond(tolerance) {
-		w.jump(moved, w.known, true)
+		w.jump(moved, w.known, true, w.clock.latest.Received)
 	}
 }
 
@@ -179,6 +196,9 @@ func (w *Watch) Evidence(since time.Duration) Evidence {
 	if w.step != steady && !w.wall {
 		return Evidence{Heard: true, Moved: true, By: w.by}
 	}
+	if p := w.forgiven; p.ok && !p.wall && (since-p.seen).Abs() <= sameMoment {
+		return Evidence{Heard: true, Moved: true, By: p.by}
+	}
 	r, ok := w.clock.Latest()
 	if !ok || r.Received < since {
 		return Evidence{}
@@ -189,6 +209,9 @@ func (w *Watch) Evidence(since time.Duration) Evidence {
 // WallEvidence is the same by wall clocks. A node without a mark cannot tell.
 func (w *Watch) WallEvidence(wall, tolerance time.Duration) Evidence {
 	moved, ok := w.WallShift(wall)
+	if p := w.forgiven; !ok && p.ok && p.wall { // its mark is about to be read again
+		return Evidence{Heard: true, Moved: true, By: p.by}
+	}
 	if !ok {
 		return Evidence{Heard: true, By: Shift{}} // it never shares
 	}
@@ -219,6 +242,7 @@ func (w *Watch) Retracted() { w.settle(w.gone) }
 func (w *Watch) Forgive() {
 	if w.step == stepped {
 		w.suspects = [2]string{}
+		w.forgiven = pardon{w.by, w.wall, w.seen, true}
 		w.settle(errPaused)
 	}
 }
