@@ -22,7 +22,6 @@ const (
 	pageScript  = "'SCAN'"
 	mergeScript = "local blocker"
 	vouchScript = "return 'vouched'"
-	topUpScript = "'PX', ARGV[2])"
 )
 
 func runs(args []string, script string) bool {
