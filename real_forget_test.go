@@ -1,0 +1,396 @@
+package main
+
+// R21 over real processes: a node forgets a lock in every way that servers have, and nobody else is granted it.
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"redlockd/bench/servers"
+	"redlockd/quorum"
+)
+
+// key is the lock of a scene, held by client 1 for life, which is longer than any scene.
+const (
+	key  = "fought"
+	life = 2 * time.Minute
+)
+
+// scene is a fleet of which a bare majority, its first nodes, has client 1's lock, so that it is lost if one of them
+// forgets it and votes. Over every redlockd a client 2 tries to take it all the time.
+type scene struct {
+	fleet
+	list    []string // the nodes, as redlockd is told
+	db      int
+	forward *servers.Forward // in front of the last holder, if asked for
+	proxies []*servers.Proxy // that run
+	told    history          // what clients were told
+	until   time.Time        // client 1 relies on its lock until then
+	refused atomic.Int64     // how often client 2 was
+	over    chan struct{}    // client 2 gives up
+	rivals  sync.WaitGroup   // clients 2
+	start   func() *servers.Proxy
+}
+
+// cast is what a scene needs. The last holder is the one that forgets.
+type cast struct {
+	n, proxies int
+	args       []string // of the last holder
+	forward    bool     // the last holder is behind a Forward
+	clocks     bool     // the last holder has a clock of its own
+	db         int
+	locks      int // that every node holds besides, to make teaching last
+	flags      []string
+}
+
+func stage(t *testing.T, c cast) *scene {
+	t.Helper()
+	s := &scene{fleet: fleet{T: t, nodes: make([]*servers.Redis, c.n)}, db: c.db, over: make(chan struct{})}
+	for i := range s.nodes {
+		start, args := servers.StartRedis, []string(nil)
+		if i == s.last() {
+			args = c.args
+			if c.clocks {
+				start = servers.StartRedisWithClock
+			}
+		}
+		node, err := start(t.TempDir(), args...)
+		s.must(err)
+		t.Cleanup(func() { node.Close() })
+		s.nodes[i] = node
+		address := node.Addr
+		if i == s.last() && c.forward {
+			s.forward, err = servers.StartForward(address)
+			s.must(err)
+			t.Cleanup(func() { s.forward.Close() })
+			address = s.forward.Addr()
+		}
+		if s.list = append(s.list, address); c.db > 0 {
+			s.list[i] += fmt.Sprintf("/%d", c.db)
+		}
+		if c.locks > 0 {
+			s.at(i, "EVAL", `for i = 1, tonumber(ARGV[1]) do redis.call('SET', 'lock' .. i, 'token', 'PX', 600000) end`, 0, c.locks)
+		}
+	}
+	s.start = func() *servers.Proxy {
+		p := s.redlockd(append([]string{"--nodes", strings.Join(s.list, ",")}, c.flags...)...)
+		s.proxies = append(s.proxies, p)
+		return p
+	}
+	for range max(c.proxies, 1) {
+		s.proxy = s.start()
+	}
+	s.proxy = s.proxies[0]
+	s.allVouched()
+	return s
+}
+
+func (s *scene) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *scene) holders() int { return quorum.Majority(len(s.nodes)) }
+func (s *scene) last() int    { return s.holders() - 1 }
+
+// at asks a node itself.
+func (s *scene) at(i int, command string, args ...any) any {
+	s.Helper()
+	v, err := s.try(i, command, args...)
+	s.must(err)
+	return v
+}
+
+func (s *scene) try(i int, command string, args ...any) (any, error) {
+	c, err := redis.Dial("tcp", s.nodes[i].Addr, redis.DialDatabase(s.db), redis.DialReadTimeout(10*time.Second))
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	v, err := c.Do(command, args...)
+	if b, ok := v.([]byte); ok {
+		v = string(b)
+	}
+	return v, err
+}
+
+// mark that vouches for the node now, empty if it is not vouched for.
+func (s *scene) mark(i int) string {
+	v, err := s.try(i, "GET", quorum.MarkKey)
+	mark, _ := v.(string)
+	info, err2 := redis.String(s.try(i, "INFO", "server"))
+	if id := quorum.ParseMark(mark).RunID; err != nil || err2 != nil || id == "" || !strings.Contains(info, "run_id:"+id) {
+		return ""
+	}
+	return mark
+}
+
+// allVouched waits until every redlockd counts every node's yes.
+func (s *scene) allVouched() {
+	s.Helper()
+	for _, p := range s.proxies {
+		f := s.fleet
+		f.proxy = p
+		f.waitUp(len(s.nodes))
+	}
+}
+
+// vouchedAnew waits until those nodes are vouched for by other marks than before.
+func (s *scene) vouchedAnew(before []string, nodes ...int) {
+	s.Helper()
+	for _, i := range nodes {
+		s.eventually(fmt.Sprintf("node %d is vouched for anew", i), func() bool {
+			mark := s.mark(i)
+			return mark != "" && quorum.VouchOf(mark) != quorum.VouchOf(before[i])
+		})
+	}
+	s.allVouched()
+}
+
+func (s *scene) marks() []string {
+	var all []string
+	for i := range s.nodes {
+		all = append(all, s.mark(i))
+	}
+	return all
+}
+
+// take the lock for client 1. Who is no holder never had it.
+func (s *scene) take() {
+	s.Helper()
+	c := s.client(s.proxies[0].Addr)
+	asked := time.Now()
+	if r, err := redis.String(c.Do("SET", key, "t1", "NX", "PX", life.Milliseconds())); err != nil || r != "OK" {
+		s.Fatalf("client 1: %v %v", r, err)
+	}
+	s.told.granted("client 1", key, "t1", asked, life)
+	s.until = asked.Add(life)
+	for i := range s.nodes {
+		s.eventually("every node has it", func() bool { return s.at(i, "GET", key) == "t1" })
+		if i >= s.holders() {
+			s.at(i, "DEL", key)
+		}
+	}
+	s.Cleanup(s.quiet)
+	for _, p := range s.proxies {
+		s.rival(p)
+	}
+}
+
+// rival is a client 2. It ends when it was granted the lock.
+func (s *scene) rival(p *servers.Proxy) {
+	s.rivals.Go(func() {
+		c, err := redis.Dial("tcp", p.Addr, redis.DialReadTimeout(time.Minute))
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		for n := 0; ; n++ {
+			select {
+			case <-s.over:
+				return
+			case <-time.After(5 * ms):
+			}
+			token, asked := fmt.Sprintf("%d-%d", p.Pid(), n), time.Now()
+			r, err := redis.String(c.Do("SET", key, token, "NX", "PX", life.Milliseconds()))
+			var said redis.Error
+			switch {
+			case r == "OK":
+				s.told.granted("client 2 of "+p.Addr, key, token, asked, life)
+				return
+			case err == redis.ErrNil, errors.As(err, &said) && strings.HasPrefix(err.Error(), "NOQUORUM "):
+				s.refused.Add(1)
+			case errors.As(err, &said):
+				s.Errorf("client 2 is told %v", err)
+				return
+			default:
+				return // its redlockd was killed
+			}
+		}
+	})
+}
+
+func (s *scene) quiet() {
+	select {
+	case <-s.over:
+	default:
+		close(s.over)
+	}
+	s.rivals.Wait()
+}
+
+// blocks says that the node itself refuses the lock for as long as client 1 relies on it.
+func (s *scene) blocks(i int) {
+	s.Helper()
+	value := s.at(i, "GET", key)
+	now := time.Now()
+	left, _ := s.at(i, "PTTL", key).(int64)
+	if value != "t1" && value != quorum.Blocker {
+		s.Errorf("node %d has %v", i, value)
+	}
+	if ends := now.Add(time.Duration(left) * ms); ends.Before(s.until) {
+		s.Errorf("node %d has it for %d ms: %v too short", i, left, s.until.Sub(ends))
+	}
+}
+
+// polled waits until client 2 was refused some times more.
+func (s *scene) polled() {
+	s.Helper()
+	from := s.refused.Load()
+	s.eventually("client 2 is refused", func() bool { return s.refused.Load() >= from+4 || s.told.count() > 1 })
+}
+
+// ends: with the other holders taken away, the nodes that were taught refuse client 2 by themselves. Then client 1 gives the
+// lock back, and client 2 is granted it, which shows that it could have been before.
+func (s *scene) ends(taught ...int) {
+	s.Helper()
+	for _, i := range taught {
+		s.blocks(i)
+	}
+	s.polled()
+	for i := range s.holders() {
+		if !slices.Contains(taught, i) {
+			s.must(s.nodes[i].Pause())
+			defer s.nodes[i].Resume()
+		}
+	}
+	s.polled()
+	for i := range s.holders() {
+		s.must(s.nodes[i].Resume())
+	}
+	if n := s.told.count(); n != 1 {
+		s.told.check(s, 1)
+		s.Fatalf("%d grants while client 1 holds the lock\n%s", n, s.proxyLog())
+	}
+	s.told.releasing("client 1", key, "t1")
+	c := s.client(s.proxies[0].Addr)
+	if _, err := c.Do("EVAL", compareAndDelete, 1, key, "t1"); err != nil && !strings.HasPrefix(err.Error(), "NOQUORUM ") {
+		s.Errorf("client 1 releases: %v", err)
+	}
+	s.eventually("client 2 is granted it", func() bool { return s.told.count() > 1 })
+	s.quiet()
+	s.told.check(s, 2)
+}
+
+// appendOnlyFile is where a node keeps what it has written last.
+func (s *scene) appendOnlyFile(i int) string {
+	s.Helper()
+	dir, err := redis.Strings(s.try(i, "CONFIG", "GET", "dir"))
+	s.must(err)
+	found, _ := filepath.Glob(filepath.Join(dir[1], "appendonlydir", "*.incr.aof"))
+	if len(found) != 1 {
+		s.Fatalf("append-only files: %v", found)
+	}
+	return found[0]
+}
+
+// way is one of forgetting. What is to be done before client 1 takes its lock is done by forget, which returns the rest.
+type way struct {
+	name   string
+	cast   cast
+	forget func(s *scene, c int) func()
+}
+
+// now is for ways that need no preparation.
+func now(forget func(s *scene, c int)) func(*scene, int) func() {
+	return func(s *scene, c int) func() { return func() { forget(s, c) } }
+}
+
+func restart(s *scene, c int) { s.must(s.nodes[c].Restart()) }
+
+var ways = []way{
+	{"restarted empty", cast{n: 5}, now(restart)},
+	{"restarted empty, one of three", cast{n: 3}, now(restart)},
+	{"restarted empty, seen by two", cast{n: 3, proxies: 2}, now(restart)},
+	{"everysec", cast{n: 5, args: []string{"--appendonly", "yes", "--appendfsync", "everysec"}}, func(s *scene, c int) func() {
+		file := s.appendOnlyFile(c)
+		before, err := os.Stat(file)
+		s.must(err)
+		return func() { // the machine loses its power before the system has written
+			s.must(s.nodes[c].Kill())
+			s.must(os.Truncate(file, before.Size()))
+			restart(s, c)
+		}
+	}},
+	{"always", cast{n: 3, args: []string{"--appendonly", "yes", "--appendfsync", "always"}}, now(restart)},
+	{"snapshot", cast{n: 5, args: []string{"--save", "3600 1"}}, func(s *scene, c int) func() {
+		s.at(c, "SAVE")
+		return func() { restart(s, c) }
+	}},
+	// An old lock of somebody else comes back with it.
+	{"snapshot with another lock", cast{n: 3, args: []string{"--save", "3600 1"}}, func(s *scene, c int) func() {
+		s.at(c, "SET", key, "old", "PX", 1000*time.Hour.Milliseconds()/100)
+		s.at(c, "SAVE")
+		s.at(c, "DEL", key)
+		return func() { restart(s, c) }
+	}},
+	{"disk replaced", cast{n: 3, args: []string{"--appendonly", "yes", "--appendfsync", "always"}}, now(func(s *scene, c int) {
+		s.must(s.nodes[c].Remove())
+		restart(s, c)
+	})},
+	{"another machine", cast{n: 5, forward: true}, now(func(s *scene, c int) {
+		s.nodes[c] = s.node()
+		s.forward.Point(s.nodes[c].Addr)
+	})},
+	{"replica promoted", cast{n: 3, forward: true}, func(s *scene, c int) func() {
+		replica := s.node("--replicaof", strings.Replace(s.nodes[c].Addr, ":", " ", 1))
+		mark := s.at(c, "GET", quorum.MarkKey)
+		s.eventually("it is replicated", func() bool { v, _ := replica.Do("GET", quorum.MarkKey); return v == mark })
+		_, err := replica.Do("REPLICAOF", "NO", "ONE") // it misses what is written from now on
+		s.must(err)
+		return func() {
+			s.nodes[c] = replica
+			s.forward.Point(replica.Addr)
+		}
+	}},
+	{"FLUSHALL", cast{n: 5}, now(func(s *scene, c int) { s.must(s.nodes[c].Flush()) })},
+	{"FLUSHDB", cast{n: 3, db: 3}, now(func(s *scene, c int) { s.at(c, "FLUSHDB") })},
+	{"unseen", cast{n: 3}, now(func(s *scene, c int) {
+		s.must(s.proxy.Kill())
+		restart(s, c)
+		s.proxies = nil
+		s.proxy = s.start()
+		s.rival(s.proxy)
+	})},
+}
+
+func TestR21RealForgets(t *testing.T) {
+	for _, w := range ways {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			s := stage(t, w.cast)
+			c := s.last()
+			forget := w.forget(s, c)
+			s.take()
+			before := s.marks()
+			forget()
+			s.vouchedAnew(before, c)
+			s.ends(c)
+		})
+	}
+}
+
+// Two of five at once: only one node is left that has the lock.
+func TestR21RealTwoForget(t *testing.T) {
+	t.Parallel()
+	s := stage(t, cast{n: 5, proxies: 2})
+	s.take()
+	before := s.marks()
+	s.must(s.nodes[1].Kill())
+	restart(s, 2)
+	restart(s, 1)
+	s.vouchedAnew(before, 1, 2)
+	s.ends(1, 2)
+}
