@@ -331,7 +331,7 @@ var ways = []way{
 	}},
 	// An old lock of somebody else comes back with it.
 	{"snapshot with another lock", cast{n: 3, args: []string{"--save", "3600 1"}}, func(s *scene, c int) func() {
-		s.at(c, "SET", key, "old", "PX", 1000*time.Hour.Milliseconds()/100)
+		s.at(c, "SET", key, "old", "PX", 10*time.Hour.Milliseconds())
 		s.at(c, "SAVE")
 		s.at(c, "DEL", key)
 		return func() { restart(s, c) }
@@ -344,7 +344,7 @@ var ways = []way{
 		s.nodes[c] = s.node()
 		s.forward.Point(s.nodes[c].Addr)
 	})},
-	{"replica promoted", cast{n: 3, forward: true}, func(s *scene, c int) func() {
+	{"replica promoted", cast{n: 3, forward: true, args: []string{"--repl-diskless-sync-delay", "0"}}, func(s *scene, c int) func() {
 		replica := s.node("--replicaof", strings.Replace(s.nodes[c].Addr, ":", " ", 1))
 		mark := s.at(c, "GET", quorum.MarkKey)
 		s.eventually("it is replicated", func() bool { v, _ := replica.Do("GET", quorum.MarkKey); return v == mark })
