@@ -51,6 +51,7 @@ type cast struct {
 	db         int
 	locks      int // that every node holds besides, to make teaching last
 	flags      []string
+	wire       func(*scene) // puts something between
 }
 
 func stage(t *testing.T, c cast) *scene {
@@ -81,6 +82,9 @@ func stage(t *testing.T, c cast) *scene {
 		if c.locks > 0 {
 			s.at(i, "EVAL", `for i = 1, tonumber(ARGV[1]) do redis.call('SET', 'lock' .. i, 'token', 'PX', 600000) end`, 0, c.locks)
 		}
+	}
+	if c.wire != nil {
+		c.wire(s)
 	}
 	s.start = func() *servers.Proxy {
 		p := s.redlockd(append([]string{"--nodes", strings.Join(s.list, ",")}, c.flags...)...)
