@@ -25,7 +25,7 @@ var long = func() bool {
 // crowd is clients that fight for some keys, hold them for a while or too long, extend and release them.
 type crowd struct {
 	fleet
-	told *history
+	told history
 	keys int
 	over chan struct{}
 	all  sync.WaitGroup
@@ -33,7 +33,7 @@ type crowd struct {
 
 func (s *scene) crowd(clients, keys int) *crowd {
 	s.Helper()
-	c := &crowd{fleet: s.fleet, told: &s.told, keys: keys, over: make(chan struct{})}
+	c := &crowd{fleet: s.fleet, keys: keys, over: make(chan struct{})}
 	for i := range clients {
 		conn := s.client(s.proxies[i%len(s.proxies)].Addr)
 		c.all.Go(func() { c.play(fmt.Sprintf("client %d", i), conn) })
@@ -102,7 +102,7 @@ func TestR21RealCrowd(t *testing.T) {
 		time.Sleep(2 * time.Second) // the node's word counts
 	}
 	crowd.leave()
-	s.told.check(t, 10)
+	crowd.told.check(t, 10)
 }
 
 // A node is restarted every two seconds. No lock has two holders, and locks are granted all the time.
@@ -131,12 +131,16 @@ func TestR21RealStorm(t *testing.T) {
 			restarts++
 		}
 	}
+	ended := time.Now()
 	s.eventually("every node is vouched for", func() bool { return s.mark((restarts+4)%5) != "" })
 	s.allVouched()
+	if took := time.Since(ended); took > 15*time.Second {
+		t.Errorf("every node is vouched for only after %v", took)
+	}
 	crowd.leave()
-	s.told.check(t, 10*windows)
+	crowd.told.check(t, 10*windows)
 	granted := make([]int, windows)
-	for _, r := range s.told.tenures {
+	for _, r := range crowd.told.tenures {
 		if w := int(r.told.Sub(began) / window); w < windows {
 			granted[w]++
 		}
