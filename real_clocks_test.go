@@ -24,6 +24,7 @@ func (s *scene) saysWhy(node int, why string) {
 
 // Forward, the node's locks expire too early. Back, they do no harm, but that is not known.
 func TestR24RealClockJumps(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		n       int
@@ -64,6 +65,7 @@ func TestR24RealClockJumps(t *testing.T) {
 
 // A clock that runs wrong all the time: the node has no vote, and the others go on, until it runs right.
 func TestR24RealClockRunsWrong(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		rate float64 // 0 is frozen

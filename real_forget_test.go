@@ -99,6 +99,7 @@ var ways = []way{
 }
 
 func TestR21RealForgets(t *testing.T) {
+	t.Parallel()
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
@@ -120,11 +121,11 @@ func TestR21RealTwoForget(t *testing.T) {
 	s := stage(t, cast{n: 5, proxies: 2})
 	s.take()
 	before := s.marks()
-	s.must(s.nodes[1].Kill())
-	restart(s, 2)
-	restart(s, 1)
-	s.vouchedAnew(before, 1, 2)
-	s.ends(1, 2)
+	s.must(s.nodes[3].Kill())
+	restart(s, 4)
+	restart(s, 3)
+	s.vouchedAnew(before, 3, 4)
+	s.ends(3, 4)
 }
 
 // soon is generous: it takes a second (R) and a moment, which virtual time shows exactly.

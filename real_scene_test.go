@@ -27,7 +27,7 @@ const (
 	rivalLife = 3 * time.Second
 )
 
-// scene is a fleet of which a bare majority, its first nodes, has client 1's lock, so that it is lost if one of them
+// scene is a fleet of which a bare majority, its last nodes, has client 1's lock, so that it is lost if one of them
 // forgets it and votes. Over every redlockd a client 2 tries to take it all the time.
 type scene struct {
 	fleet
@@ -107,8 +107,9 @@ func (s *scene) must(err error) {
 	}
 }
 
-func (s *scene) holders() int { return quorum.Majority(len(s.nodes)) }
-func (s *scene) last() int    { return s.holders() - 1 }
+// first holder; the last node is the last one. A node is taught by the first ones, who do not have the lock, and by one more.
+func (s *scene) first() int { return len(s.nodes) - quorum.Majority(len(s.nodes)) }
+func (s *scene) last() int  { return len(s.nodes) - 1 }
 
 // at asks a node itself.
 func (s *scene) at(i int, command string, args ...any) any {
@@ -184,7 +185,7 @@ func (s *scene) take() {
 	s.until = asked.Add(life)
 	for i := range s.nodes {
 		s.eventually("every node has it", func() bool { return s.at(i, "GET", key) == "t1" })
-		if i >= s.holders() {
+		if i < s.first() {
 			s.at(i, "DEL", key)
 		}
 	}
@@ -265,14 +266,14 @@ func (s *scene) ends(taught ...int) {
 		s.blocks(i)
 	}
 	s.polled()
-	for i := range s.holders() {
+	for i := s.first(); i < len(s.nodes); i++ {
 		if !slices.Contains(taught, i) {
 			s.must(s.nodes[i].Pause())
 			defer s.nodes[i].Resume()
 		}
 	}
 	s.polled()
-	for i := range s.holders() {
+	for i := s.first(); i < len(s.nodes); i++ {
 		s.must(s.nodes[i].Resume())
 	}
 	if n := s.told.count(); n != 1 {
