@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -127,12 +128,29 @@ func TestR24RealRedlockdStandsStill(t *testing.T) {
 	for _, node := range s.nodes {
 		s.must(node.Pause())
 	}
+	asked := time.Now()
 	for i := range keys {
 		s.must(first.Send("SET", fmt.Sprintf("lock%d", i), "t1", "NX", "PX", ttl.Milliseconds()))
 	}
 	s.must(first.Flush())
+	told := make(chan error, 1)
+	go func() {
+		for i := range keys {
+			r, err := first.Receive()
+			if err == nil && r != nil && time.Since(asked) > ttl {
+				told <- fmt.Errorf("lock%d is granted after %v", i, time.Since(asked))
+				return
+			}
+		}
+		told <- nil
+	}()
 	time.Sleep(100 * ms) // they are on their way to the nodes
 	s.must(s.proxies[0].Signal(syscall.SIGSTOP))
+	s.eventually("it has stopped", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.proxies[0].Pid()))
+		return err != nil || strings.Contains(string(stat), ") T ")
+	})
+	time.Sleep(50 * ms) // all threads of it
 	for _, node := range s.nodes {
 		s.must(node.Resume())
 	}
@@ -150,10 +168,8 @@ func TestR24RealRedlockdStandsStill(t *testing.T) {
 	}
 	time.Sleep(2 * ttl)
 	s.must(s.proxies[0].Signal(syscall.SIGCONT))
-	for i := range keys {
-		if r, err := first.Receive(); err == nil && r != nil {
-			t.Errorf("lock%d: %v, long after it has lapsed", i, r)
-		}
+	if err := <-told; err != nil {
+		t.Error(err)
 	}
 	s.allVouched()
 	s.counts(first)
