@@ -86,7 +86,7 @@ func TestR24RealClockRunsWrong(t *testing.T) {
 				s.must(s.nodes[last].RunClock(c.rate))
 			}
 			s.saysWhy(last, c.why)
-			crowd := s.crowd(4, 2)
+			crowd := s.crowd(4, 2, 3*time.Second)
 			s.eventually("the others grant locks", func() bool { return crowd.told.count() > 3 })
 			if mark := s.mark(last); mark != "" {
 				t.Errorf("it is vouched for: %s", mark)
@@ -104,7 +104,7 @@ func TestR24RealClockRunsWrong(t *testing.T) {
 func TestR24RealClockJumpsInACrowd(t *testing.T) {
 	t.Parallel()
 	s := stage(t, cast{n: 3, proxies: 2, clocks: true})
-	crowd := s.crowd(12, 6)
+	crowd := s.crowd(12, 6, 10*time.Second)
 	for _, ahead := range []time.Duration{10 * time.Second, 0, 20 * time.Second, 2 * time.Second} {
 		before := s.marks()
 		s.must(s.nodes[s.last()].SetClock(ahead))
