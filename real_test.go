@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -23,6 +24,10 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	// Tests that run in parallel wait more than they work. And a redlockd with the race detector need not sleep for a
+	// second when it ends: what it has found is told at once.
+	_ = flag.Set("test.parallel", "5")
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=10")
 	dir, err := os.MkdirTemp("", "redlockd-test")
 	if err == nil {
 		binary, err = servers.BuildRedlockd(dir, "-race")
