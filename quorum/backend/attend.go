@@ -109,6 +109,9 @@ func (p *Pipe) settleClock(l *link) bool {
 		if blame == quorum.Theirs && wall && !p.teachable() {
 			blame = quorum.NotKnown
 		}
+		if blame == quorum.NotKnown && p.opts.Clock()-since > p.doubtFor(wall) {
+			blame = quorum.Theirs
+		}
 		l.mu.Lock()
 		switch blame {
 		case quorum.Theirs:
@@ -134,6 +137,18 @@ func (p *Pipe) settleClock(l *link) bool {
 	}
 	return jumped
 }
+
+// doubtFor is how long the others are waited for to tell whose clock it was that jumped: one of them may be gone for good, and
+// to blame the node is always safe. For a jump that nobody has witnessed it is the longest life of a lock, see teachable.
+func (p *Pipe) doubtFor(wall bool) time.Duration {
+	if wall {
+		return quorum.WaitOut(p.opts.MaxLife)
+	}
+	return inDoubt
+}
+
+// inDoubt is many times what a node that is there needs to tell its time.
+const inDoubt = 5 * time.Second
 
 // teachable says that enough others are vouched for to teach the node. A jump that nobody has witnessed may be a clock that ran
 // wrong for days: several nodes must not be un-vouched for it at once, because then nobody could teach them. Until
