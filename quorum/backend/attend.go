@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"redlockd/quorum"
@@ -75,12 +76,29 @@ func (l *link) examine() {
 		}
 		findings := inspect(string(info), l.pipe.opts.DB, 1)
 		if len(findings) > 0 && findings[0].Fatal {
-			l.fail(findings[0]) // and it will not be let in again as long as it is so
+			l.expel(findings) // and it will not be let in again as long as it is so
 			return
 		}
 		l.pipe.noteFindings(findings)
 	}
 	_ = l.send(call{own: &own{command: command{name: "INFO"}, done: done}}, l.pipe.opts.Clock())
+}
+
+// expel the node. One that may have dropped locks has its mark deleted first: the mark has no expiry, and survives where they do not.
+func (l *link) expel(findings []Finding) {
+	if !mayHaveEvicted(findings) {
+		l.fail(findings[0])
+		return
+	}
+	done := func(reply) { l.fail(findings[0]) }
+	_ = l.send(call{own: &own{
+		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, ""}},
+		done:    done,
+	}}, l.pipe.opts.Clock())
+}
+
+func mayHaveEvicted(findings []Finding) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Code == "evicts" })
 }
 
 // noteFindings logs what is new among what is wrong with the node, but not so wrong that it is not used.
