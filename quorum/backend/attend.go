@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"redlockd/quorum"
@@ -75,12 +76,29 @@ func (l *link) examine() {
 		}
 		findings := inspect(string(info), l.pipe.opts.DB, 1)
 		if len(findings) > 0 && findings[0].Fatal {
-			l.fail(findings[0]) // and it will not be let in again as long as it is so
+			l.expel(findings) // and it will not be let in again as long as it is so
 			return
 		}
 		l.pipe.noteFindings(findings)
 	}
 	_ = l.send(call{own: &own{command: command{name: "INFO"}, done: done}}, l.pipe.opts.Clock())
+}
+
+// expel the node. One that may have dropped locks has its mark deleted first: the mark has no expiry, and survives where they do not.
+func (l *link) expel(findings []Finding) {
+	if !mayHaveEvicted(findings) {
+		l.fail(findings[0])
+		return
+	}
+	done := func(reply) { l.fail(findings[0]) }
+	_ = l.send(call{own: &own{
+		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, ""}},
+		done:    done,
+	}}, l.pipe.opts.Clock())
+}
+
+func mayHaveEvicted(findings []Finding) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Code == "evicts" })
 }
 
 // noteFindings logs what is new among what is wrong with the node, but not so wrong that it is not used.
@@ -109,6 +127,9 @@ func (p *Pipe) settleClock(l *link) bool {
 		if blame == quorum.Theirs && wall && !p.teachable() {
 			blame = quorum.NotKnown
 		}
+		if blame == quorum.NotKnown && p.opts.Clock()-since > p.doubtFor(wall) {
+			blame = quorum.Theirs
+		}
 		l.mu.Lock()
 		switch blame {
 		case quorum.Theirs:
@@ -134,6 +155,18 @@ func (p *Pipe) settleClock(l *link) bool {
 	}
 	return jumped
 }
+
+// doubtFor is how long the others are waited for to tell whose clock it was that jumped: one of them may be gone for good, and
+// to blame the node is always safe. For a jump that nobody has witnessed it is the longest life of a lock, see teachable.
+func (p *Pipe) doubtFor(wall bool) time.Duration {
+	if wall {
+		return quorum.WaitOut(p.opts.MaxLife)
+	}
+	return inDoubt
+}
+
+// inDoubt is many times what a node that is there needs to tell its time.
+const inDoubt = 5 * time.Second
 
 // teachable says that enough others are vouched for to teach the node. A jump that nobody has witnessed may be a clock that ran
 // wrong for days: several nodes must not be un-vouched for it at once, because then nobody could teach them. Until

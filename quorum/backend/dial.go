@@ -176,6 +176,11 @@ func greet(c redis.Conn, db int) (peer, []Finding, error) {
 		return peer{}, nil, err
 	}
 	if len(findings) > 0 && findings[0].Fatal {
+		if mayHaveEvicted(findings) { // the mark has no expiry, and survives where locks do not
+			if _, err := c.Do("EVAL", unvouch, 1, quorum.MarkKey, ""); err != nil && !refusal(err) {
+				return peer{}, nil, err
+			}
+		}
 		return peer{}, nil, findings[0]
 	}
 	for _, s := range scripts {
