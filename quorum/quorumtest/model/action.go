@@ -70,7 +70,7 @@ func (w *World) Actions(list []Action) []Action {
 			w.linkActions(p, n, add)
 		}
 		add(w.Admit && w.mayAdmit(p), admit, p, 0)
-		add(w.without(P11AllNodes) && w.admitter[p].stage != notAdmitting && w.mayAdmit(p) && w.mayPass(p), pass, p, 0)
+		add(w.without(P11AllNodes) && w.mayPass(p), pass, p, 0)
 		add(w.faults[crash] > 0, crash, p, 0)
 	}
 	for t := range w.Teachers {
@@ -122,7 +122,7 @@ func (w *World) attemptActions(a int, add func(bool, Kind, int, int)) {
 func (w *World) linkActions(p, n int, add func(bool, Kind, int, int)) {
 	l := &w.link[p][n]
 	same := l.run == w.node[n].run
-	add(w.room(p, n) && l.length == 0 && l.asked <= w.now && (l.known == mark{} || !w.Lean), ask, p, n)
+	add(w.room(p, n) && l.length == 0 && l.asked <= w.now && (!w.Quiet || w.news(p, n)), ask, p, n)
 	add(l.doubting == mustTell && w.room(p, n), tellDoubt, p, n)
 	add(l.carried() < int(l.length), carryOut, p, n)
 	add(l.carried() > 0, read, p, n)
@@ -130,6 +130,16 @@ func (w *World) linkActions(p, n int, add func(bool, Kind, int, int)) {
 	add(!l.up || !same, connect, p, n)
 	add(w.faults[cut] > 0 && l.up, cut, p, n)
 	add(w.faults[cut] > 0 && l.up && l.length > 0, cutDelivered, p, n)
+}
+
+// news says whether a tail would show p something of n that it does not know.
+func (w *World) news(p, n int) bool {
+	l, c := &w.link[p][n], &w.node[n]
+	boot := c.boot
+	if !boot.voucher(c.run) {
+		boot = mark{}
+	}
+	return boot != l.known || l.based && c.off != l.lo
 }
 
 func (w *World) teacherActions(t int, add func(bool, Kind, int, int)) {
@@ -186,6 +196,9 @@ func (w *World) nodeActions(n int, add func(bool, Kind, int, int)) {
 // mayPass: enough nodes for a majority were reached, or can still be.
 func (w *World) mayPass(p int) bool {
 	a := &w.admitter[p]
+	if a.stage == notAdmitting {
+		return w.nonce < w.Begins
+	}
 	if a.stage != beginning {
 		return a.reached&bit(int(a.next)) == 0
 	}

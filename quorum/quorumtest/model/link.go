@@ -11,7 +11,7 @@ func (w *World) room(p, n int) bool {
 // sendable says whether takes and extends may be sent (P2).
 func (w *World) sendable(p, n int) bool {
 	l := &w.link[p][n]
-	return l.known != mark{} || w.without(P2KnownBefore) || w.without(P2TailAlone)
+	return l.known != mark{} || w.without(P2KnownBefore)
 }
 
 // send puts a request and its tail into the pipe. What is known now is what a yes is measured by.
@@ -54,8 +54,8 @@ func (w *World) carryOut(p, n int) {
 // order says which command of a flush is the i-th: 0 the request, 1 GET boot, 2 TIME.
 func (w *World) order(i uint8) uint8 {
 	switch {
-	case w.without(P2Tail) && i < 2:
-		return 1 - i
+	case w.without(P2Tail):
+		return [commands]uint8{1, 0, 2}[i]
 	case !w.without(TimeFirst) && i > 0:
 		return 3 - i
 	}
@@ -164,10 +164,8 @@ func (w *World) counts(l *link, f *flush, stepped bool) bool {
 	switch {
 	case stepped || l.doubting != trusting:
 		return false
-	case w.without(P2TailAlone):
+	case w.without(P2TailAlone), w.without(P2KnownBefore):
 		return f.boot.voucher(l.run)
-	case w.without(P2KnownBefore):
-		return l.known != mark{} && f.boot == l.known
 	case f.known == mark{} || f.known != l.known:
 		return false
 	case w.Interval && !w.without(NarrowTime) && w.wide(l, f):

@@ -57,10 +57,10 @@ type Clause struct {
 
 // Clauses are the rules marked (!): without any one of them there is a double grant.
 var Clauses = []Clause{
-	{P2KnownBefore, "P2", "known-before", "takes are sent before a vouched value was read; the value known when the answer is read decides"},
+	{P2KnownBefore, "P2", "known-before", "takes are sent over a connection on which no vouched value was read"},
 	{P2StillThere, "P2", "still-there", "a yes counts without looking at boot behind it"},
 	{P2Tail, "P2", "tail", "boot is read at the head of the flush"},
-	{P2TailAlone, "P2", "tail-alone", "boot at the tail vouches for the node, whatever was known before"},
+	{P2TailAlone, "P2", "tail-alone", "a yes counts if boot vouches at the tail, though with another value than was known before"},
 	{P2Step, "P2", "step", "a clock step is ignored"},
 	{P3Majority, "P3", "majority", "a majority of the nodes that were asked is enough"},
 	{P3Limit, "P3", "limit", "a take is granted after R, within its ttl"},

@@ -17,9 +17,13 @@ type Scenario struct {
 	// Where it begins. By default all nodes are vouched for and all proxies know it.
 	Held   uint8 // attempt 0 was just granted, by these nodes
 	Stands uint8 // where its key stands by now; zero: on all of Held
+	Early  uint8 // where it ends in half the time: it was not extended there
+	Voted  uint8 // not granted yet, the yes of these counts
+	Asked  uint8 // and these have the request in the pipe
 	Stale  uint8 // the token of attempt 1, which was not granted, is on these nodes
 	Forgot uint8 // nodes that are not vouched for, and empty
 	New    bool  // nobody is
+	Midway bool  // proxy 0 has begun on all nodes but the last, and was overtaken by another admission
 
 	Split    Split
 	Coexist  bool // a proxy uses a new connection before the node has done with the old one
@@ -31,6 +35,7 @@ type Scenario struct {
 	TopUps   bool
 	Releases bool
 	Undos    bool
+	Quiet    bool // a proxy asks for the mark only where it knows none
 	Lean     bool // requests depart at once and to all; for searches to exhaustion
 	Strict   bool // grants before the loss of all vouched memory are not excused
 }
@@ -76,11 +81,16 @@ func NewWorld(s *Scenario) *World {
 	}
 	for p := range s.Proxies {
 		for n := range s.Nodes {
-			w.link[p][n] = link{up: true, run: 1, known: w.node[n].boot, based: true}
+			boot := w.node[n].boot
+			w.link[p][n] = link{up: true, run: 1, known: boot, based: boot != mark{}}
 		}
 	}
 	for a := range s.Attempts {
 		w.attempt[a].extends = s.Extends
+	}
+	if s.Midway {
+		w.nonce++
+		w.admitter[0] = admission{stage: beginning, next: uint8(s.Nodes - 1), mark: w.nonce, reached: 1<<(s.Nodes-1) - 1}
 	}
 	w.hold()
 	w.look()
@@ -93,6 +103,9 @@ func (w *World) hold() {
 		w.attempt[0] = attempt{stage: held, until: w.TTL, round: 1, extends: w.Extends,
 			sent: w.Held, yes: w.Held, standing: w.Held}
 	}
+	if w.Voted != 0 {
+		w.vote()
+	}
 	if w.Stale != 0 {
 		w.attempt[1] = attempt{stage: dead, round: 1, sent: w.Stale}
 	}
@@ -102,11 +115,32 @@ func (w *World) hold() {
 	}
 	for n := range w.Nodes {
 		switch {
-		case w.Forgot&bit(n) != 0:
-		case stands&bit(n) != 0:
-			w.node[n].token, w.node[n].end = 1, w.TTL
 		case w.Stale&bit(n) != 0:
 			w.node[n].token, w.node[n].end = 2, w.TTL
+		case stands&bit(n) != 0 && w.Forgot&bit(n) == 0:
+			w.node[n].token, w.node[n].end = 1, w.TTL
+			if w.Early&bit(n) != 0 {
+				w.node[n].end = w.TTL / 2
+			}
+		}
+	}
+}
+
+// vote sets a round that is open: the take of attempt 0, or the extend of the lock that is held.
+func (w *World) vote() {
+	t := &w.attempt[0]
+	f := flush{op: take, round: 1}
+	if w.Held != 0 {
+		t.stage, t.round, t.extends = extending, 2, t.extends-1
+		t.until = w.TTL / 2
+		f.op, f.round = extend, 2
+	} else {
+		*t = attempt{stage: taking, round: 1, standing: w.Voted}
+	}
+	t.sent, t.yes = w.Voted|w.Asked, w.Voted
+	for n := range w.Nodes {
+		if w.Asked&bit(n) != 0 {
+			w.send(0, n, f)
 		}
 	}
 }

@@ -86,15 +86,15 @@ type liking struct {
 }
 
 var weights = [kinds]int{
-	start: 2, send: 200, giveUp: 1, lengthen: 16, letGo: 1, after: 30, ask: 8, tellDoubt: 60,
-	carryOut: 200, read: 100, haunted: 30, connect: 60, readmit: 60, openScan: 60, copyKeys: 60, closeScan: 60,
-	merge: 60, vouch: 60, vouchLate: 20, vouchWhole: 20, admit: 60, pass: 30, save: 4, restartEmpty: 3, restartOld: 6,
+	start: 4, send: 40, giveUp: 1, lengthen: 6, letGo: 1, after: 10, ask: 8, tellDoubt: 20,
+	carryOut: 40, read: 30, haunted: 10, connect: 20, readmit: 20, openScan: 20, copyKeys: 20, closeScan: 20,
+	merge: 20, vouch: 20, vouchLate: 10, vouchWhole: 10, admit: 20, pass: 10, save: 4, restartEmpty: 3, restartOld: 6,
 	restartFull: 3, flushNode: 3, stepForward: 3, stepBack: 2, cut: 2, cutDelivered: 2, crash: 1, lose: 1,
 }
 
 func likings(s *Scenario, random *rand.Rand) *liking {
 	var l liking
-	factor := [...]int{1, 4, 4, 4, 16}
+	factor := [...]int{1, 2, 4, 8, 16}
 	for k := range l.kind {
 		l.kind[k] = weights[k] * factor[random.IntN(len(factor))]
 		if Kind(k) >= save && random.IntN(2) == 0 {
@@ -120,6 +120,8 @@ func (l *liking) weight(w *World, c Action) int {
 			much /= 8
 		}
 		return much * l.way[c.a][c.n]
+	case send:
+		return much * l.way[w.attempt[c.a].proxy][c.n]
 	case carryOut, read, haunted, connect:
 		return much * l.way[c.a][c.n]
 	case openScan, copyKeys, closeScan, merge:

@@ -207,4 +207,10 @@ func (w *World) mayAdmit(p int) bool {
 }
 
 // pass leaves out a node that cannot be reached. Only a broken rule does that.
-func (w *World) pass(p int) { w.turn(p) }
+func (w *World) pass(p int) {
+	if a := &w.admitter[p]; a.stage == notAdmitting {
+		w.nonce++
+		*a = admission{stage: beginning, mark: w.nonce}
+	}
+	w.turn(p)
+}
