@@ -82,15 +82,22 @@ func (w *World) Actions(list []Action) []Action {
 	return list
 }
 
-// over says whether nothing can be granted any more.
+// over says whether there can be no two holders any more, or nobody is left who could be the second.
 func (w *World) over() bool {
+	holders, hopes := 0, 0
 	for a := range w.Attempts {
-		switch t := &w.attempt[a]; {
-		case t.stage == idle, t.open(), t.stage == held && t.extends > 0 && w.now < t.until:
-			return false
+		t := &w.attempt[a]
+		hope := t.stage == idle || t.open() && w.now-t.began < w.within(t.stage) ||
+			t.stage == held && t.extends > 0 && w.now < t.until
+		switch {
+		case t.excused:
+		case hope:
+			hopes++
+		case w.holds(a):
+			holders++
 		}
 	}
-	return true
+	return hopes == 0 || hopes+holders < 2
 }
 
 func (w *World) attemptActions(a int, add func(bool, Kind, int, int)) {
@@ -139,7 +146,7 @@ func (w *World) news(p, n int) bool {
 	if !boot.voucher(c.run) {
 		boot = mark{}
 	}
-	return boot != l.known || l.based && c.off != l.lo
+	return boot != l.known || l.based && (c.off < l.lo || c.off > l.hi || l.lo != l.hi)
 }
 
 func (w *World) teacherActions(t int, add func(bool, Kind, int, int)) {

@@ -30,7 +30,7 @@ func near(c Rule) Scenario {
 		s.Forgot = C
 		s.Faults = Faults{Old: 1}
 	case P7VouchedBefore:
-		s.Nodes, s.Held, s.Forgot, s.Teachers = 5, A|C|E, A|C, 2
+		s.Nodes, s.Held, s.Forgot, s.Begun, s.Teachers, s.Limit = 5, A|C|E, A|C, A|C, 2, 1
 	case P7VouchedAfter:
 		s.Forgot, s.FaultNodes, s.Faults = C, A, Faults{Flush: 1}
 	case P8NotLeft:
@@ -50,13 +50,45 @@ func near(c Rule) Scenario {
 	case P11Wait:
 		s.Held, s.Forgot, s.Admit, s.Faults, s.FaultNodes = 0, B|C, true, Faults{Empty: 1}, A
 	}
+	switch c {
+	case MarkOffset:
+		s.Faults = Faults{Forward: 1, Crash: 1}
+	case BaselineOutlives:
+		s.Tolerant = true
+		s.Faults = Faults{Forward: 1, Cut: 1}
+	case DoubtOutlives:
+		s.Faults = Faults{Forward: 1, Cut: 1}
+	case StepsWhileDoubting:
+		s.Tolerant, s.Jump, s.TTL, s.Horizon = true, 6, 12, 13
+		s.Faults = Faults{Forward: 2}
+	case TimeFirst:
+		s.Tolerant, s.Split = true, EachApart
+		s.Limit, s.Faults = 1, Faults{Forward: 1, Flush: 1}
+	case NarrowBaseline:
+		s.Interval, s.Jump, s.Limit = true, 2, 2
+		s.Faults = Faults{Forward: 1, Crash: 1}
+	case P13Mark:
+		s.Durable, s.Forgot = C, C
+		s.Faults = Faults{Full: 1}
+	case P13Clock:
+		s.Durable = C
+		s.Faults = Faults{Full: 1, Forward: 1}
+	case P11Scars:
+		s.Strict, s.Admit, s.Held, s.Forgot, s.Jump = true, true, B|C, C, 1
+		s.FaultNodes = A | B
+		s.Faults = Faults{Forward: 2}
+	}
 	s.Without = c
 	return s
 }
 
 func TestBroken(t *testing.T) {
-	for _, c := range Clauses {
+	for _, c := range append(Clauses, Refinements...) {
+		if c.Rule < MarkOffset && testing.Short() {
+			continue
+		}
 		s := near(c.Rule)
+		var found []Action
 		for i, f := range []func(*Scenario, uint64, int) Result{Walk, Explore} {
 			began := time.Now()
 			total := 0
@@ -64,6 +96,9 @@ func TestBroken(t *testing.T) {
 			for seed := range uint64(3) {
 				r = f(&s, seed, 1_000_000)
 				total += r.Steps
+				if r.Trace != nil {
+					found = r.Trace
+				}
 				if r.Trace == nil {
 					break
 				}
@@ -72,6 +107,11 @@ func TestBroken(t *testing.T) {
 		}
 		s.Without = All
 		r := Walk(&s, 1, 300_000)
+		if c.Rule >= MarkOffset && found != nil {
+			s.Without = c.Rule
+			t.Log(Tell(&s, Shorten(&s, found)))
+			s.Without = All
+		}
 		if r.Trace != nil {
 			t.Errorf("ALL IN:\n%s", Tell(&s, Shorten(&s, r.Trace)))
 		}

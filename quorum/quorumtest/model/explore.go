@@ -137,7 +137,7 @@ func (w *World) place() place {
 		switch {
 		case c.boot.voucher(c.run):
 			x.boot = 2
-		case c.boot != mark{}:
+		case c.boot.nonce != 0:
 			x.boot = 1
 		}
 	}

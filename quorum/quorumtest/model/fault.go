@@ -25,7 +25,7 @@ func (w *World) fault(k Kind, a, n int) {
 	case stepForward:
 		w.node[a].off += w.Jump
 	case stepBack:
-		w.node[a].off -= w.Jump
+		w.node[a].off -= w.Jump + 1 // there and back again between two looks cannot be seen
 	case cut:
 		w.cutLink(a, n, false)
 	case cutDelivered:

@@ -104,11 +104,11 @@ func (w *World) request(n int, o op, a uint8, left int8, known mark) reply {
 		}
 	case unvouch:
 		if c.boot == known {
-			c.boot = mark{}
+			c.boot = mark{scar: true}
 		}
 	case unvouchAny:
 		if c.boot.run != 0 {
-			c.boot = mark{}
+			c.boot = mark{scar: true}
 		}
 	}
 	return unknown
@@ -168,16 +168,8 @@ func (w *World) counts(l *link, f *flush, stepped bool) bool {
 		return f.boot.voucher(l.run)
 	case f.known == mark{} || f.known != l.known:
 		return false
-	case w.Interval && !w.without(NarrowTime) && w.wide(l, f):
-		return false
 	}
 	return f.boot == f.known || w.without(P2StillThere)
-}
-
-// wide says whether a step could hide in the round trip: only what is shown not to have happened has not.
-func (w *World) wide(l *link, f *flush) bool {
-	_, hi := w.offset(f)
-	return hi > l.lo
 }
 
 // learn takes what a tail shows of the node: the value that vouches for it, and its clock.
@@ -191,12 +183,12 @@ func (w *World) learn(p, n int, f *flush, stepped bool, lo, hi int8) {
 		w.doubtOn(l, f, stepped, lo, hi)
 	case stepped:
 		w.doubtFirst(l, f, lo, hi)
-	case f.boot.voucher(l.run):
-		l.known = f.boot
-		l.narrow(lo, hi)
 	default:
-		l.known = mark{}
 		l.narrow(lo, hi)
+		l.known = mark{}
+		if f.boot.voucher(l.run) && (l.lo == l.hi || w.without(NarrowBaseline)) {
+			l.known = f.boot
+		}
 	}
 }
 
@@ -233,8 +225,11 @@ func (w *World) doubtOn(l *link, f *flush, stepped bool, lo, hi int8) {
 		return
 	}
 	if fresh && l.doubting == wantFresh {
-		l.known, l.doubting, l.doubt = f.boot, trusting, mark{}
+		l.doubting, l.doubt = trusting, mark{}
 		l.based, l.lo, l.hi = true, lo, hi
+		if lo == hi || w.without(NarrowBaseline) {
+			l.known = f.boot
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ const (
 	DoubtOutlives
 	StepsWhileDoubting
 	TimeFirst
-	NarrowTime
+	NarrowBaseline
 	P13Mark
 	P13Clock
 	P11Scars
@@ -87,3 +87,16 @@ var Clauses = []Clause{
 
 // without says whether r is taken out.
 func (w *World) without(r Rule) bool { return w.Without == r }
+
+// Refinements are what the search asked for beyond the rules.
+var Refinements = []Clause{
+	{MarkOffset, "P1", "mark-offset", "the mark has no clock offset: a proxy that connects after a step sees none"},
+	{BaselineOutlives, "P4", "baseline-outlives", "the baseline is forgotten with the connection, though the instance is the same (steps below clock-tolerance)"},
+	{DoubtOutlives, "P4", "doubt-outlives", "the doubt is forgotten with the connection, before the unvouch was answered"},
+	{StepsWhileDoubting, "P4", "steps-while-doubting", "the baseline stands still until the node is trusted again: a second step does not show (steps below clock-tolerance)"},
+	{TimeFirst, "P2", "time-first", "the tail reads boot before TIME: the step may be later than the value that is doubted with it (below clock-tolerance)"},
+	{NarrowBaseline, "P2", "narrow-baseline", "a baseline as wide as a slow round trip is enough: a shorter step does not show"},
+	{P13Mark, "P13", "old-mark", "a complete file is trusted though the mark in it does not vouch: something was missing before"},
+	{P13Clock, "P13", "old-clock", "a complete file is trusted though the clock is another than when it was vouched for"},
+	{P11Scars, "P11", "scars", "a node that was vouched for once, and un-vouched for a step, passes for new"},
+}

@@ -22,6 +22,7 @@ type Scenario struct {
 	Asked  uint8 // and these have the request in the pipe
 	Stale  uint8 // the token of attempt 1, which was not granted, is on these nodes
 	Forgot uint8 // nodes that are not vouched for, and empty
+	Begun  uint8 // nodes that a teacher has begun to teach
 	New    bool  // nobody is
 	Midway bool  // proxy 0 has begun on all nodes but the last, and was overtaken by another admission
 
@@ -91,6 +92,12 @@ func NewWorld(s *Scenario) *World {
 	if s.Midway {
 		w.nonce++
 		w.admitter[0] = admission{stage: beginning, next: uint8(s.Nodes - 1), mark: w.nonce, reached: 1<<(s.Nodes-1) - 1}
+	}
+	for n, t := 0, 0; n < s.Nodes; n++ {
+		if s.Begun&bit(n) != 0 {
+			w.readmit(t, n)
+			t++
+		}
 	}
 	w.hold()
 	w.look()

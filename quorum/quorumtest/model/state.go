@@ -18,6 +18,7 @@ type mark struct {
 	nonce uint8
 	run   uint8
 	off   int8 // the node's clock minus the true time when it was vouched for
+	scar  bool // somebody has vouched for this memory before: it is not that of a new fleet
 }
 
 // voucher says whether m vouches for the instance run of a node.

@@ -8,8 +8,14 @@ func (w *World) readmit(t, n int) {
 	c := &w.node[n]
 	w.nonce++
 	w.teacher[t] = teacher{active: true, node: uint8(n), mark: w.nonce, off: c.off, began: w.now, whole: w.complete(n)}
-	c.boot = mark{nonce: w.nonce}
+	c.boot = mark{nonce: w.nonce, scar: c.boot.scarred()}
 }
+
+// scarred says whether the memory that m stands in was vouched for once.
+func (m mark) scarred() bool { return m.scar || m.run != 0 }
+
+// own says whether boot is the teaching mark with this nonce.
+func (m mark) own(nonce uint8) bool { return m.run == 0 && m.nonce == nonce }
 
 // complete says whether n needs no teaching (P13): it loads all that it ever wrote, it wrote it in a time in which it
 // was vouched for, and its clock is the one of that time.
@@ -133,7 +139,7 @@ func (w *World) vouch(t int) {
 	k := w.teacher[t]
 	w.teacher[t] = teacher{}
 	c := &w.node[k.node]
-	if (c.boot != mark{nonce: k.mark}) && !w.without(P9Mark) {
+	if !c.boot.own(k.mark) && !w.without(P9Mark) {
 		return
 	}
 	if c.off != k.off && !w.without(P9Clock) {
@@ -153,14 +159,14 @@ func (w *World) admit(p int) {
 	}
 	n := int(a.next)
 	c := &w.node[n]
-	mine := c.boot == mark{nonce: a.mark}
+	mine := c.boot.own(a.mark)
 	switch a.stage {
 	case beginning:
-		if c.boot.voucher(c.run) {
+		if c.boot.voucher(c.run) || c.boot.scarred() && !w.without(P11Scars) {
 			*a = admission{}
 			return
 		}
-		c.boot = mark{nonce: a.mark}
+		c.boot = mark{nonce: a.mark, scar: c.boot.scarred()}
 		a.reached |= bit(n)
 		a.began = w.now
 	case checking:

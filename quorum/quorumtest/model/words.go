@@ -25,6 +25,10 @@ func (m mark) String() string {
 	switch {
 	case m == mark{}:
 		return "none"
+	case m == mark{scar: true}:
+		return "un-vouched"
+	case m.run == 0 && m.scar:
+		return fmt.Sprintf("teaching-again:%d", m.nonce)
 	case m.run == 0:
 		return fmt.Sprintf("teaching:%d", m.nonce)
 	}
@@ -131,7 +135,7 @@ func (w *World) nodeWords(c Action) string {
 	}
 	what := map[Kind]string{save: "saves a snapshot", restartEmpty: "restarts empty",
 		restartOld: "restarts with its old snapshot", restartFull: "restarts with its complete file", flushNode: "is flushed",
-		stepForward: fmt.Sprintf("steps its clock by +%d", w.Jump), stepBack: fmt.Sprintf("steps its clock by -%d", w.Jump)}
+		stepForward: fmt.Sprintf("steps its clock by +%d", w.Jump), stepBack: fmt.Sprintf("steps its clock by -%d", w.Jump+1)}
 	return "FAULT " + letter(a) + " " + what[c.Kind]
 }
 
