@@ -57,13 +57,14 @@ func near(c Rule) Scenario {
 		s.Tolerant = true
 		s.Faults = Faults{Forward: 1, Cut: 1}
 	case DoubtOutlives:
+		s.Tolerant = true
 		s.Faults = Faults{Forward: 1, Cut: 1}
 	case StepsWhileDoubting:
 		s.Tolerant, s.Jump, s.TTL, s.Horizon = true, 6, 12, 13
 		s.Faults = Faults{Forward: 2}
 	case TimeFirst:
 		s.Tolerant, s.Split = true, EachApart
-		s.Limit, s.Faults = 1, Faults{Forward: 1, Flush: 1}
+		s.Quiet, s.Limit, s.Faults = false, 1, Faults{Forward: 1, Flush: 1}
 	case NarrowBaseline:
 		s.Interval, s.Jump, s.Limit = true, 2, 2
 		s.Faults = Faults{Forward: 1, Crash: 1}

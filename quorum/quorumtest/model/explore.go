@@ -10,12 +10,16 @@ import (
 // improbable steps, where walks from the beginning nearly always miss one of them.
 func Explore(s *Scenario, seed uint64, steps int) Result {
 	e := &explorer{random: rand.New(rand.NewPCG(seed, 2)), places: map[place]*spot{}, list: make([]Action, 0, 256)}
-	e.reach(NewWorld(s), nil)
+	e.reach(NewWorld(s), nil, nil)
 	for e.Steps < steps {
 		e.Walks++
 		from := e.pick()
 		from.visits++
-		if trail := e.walk(from, likings(s, e.random)); trail != nil {
+		like := from.like
+		if like == nil || e.random.IntN(2) == 0 {
+			like = likings(s, e.random)
+		}
+		if trail := e.walk(from, like); trail != nil {
 			e.Trace = trail.actions()
 			break
 		}
@@ -39,8 +43,9 @@ type explorer struct {
 type spot struct {
 	world  World
 	trail  *trail
-	visits int // walks that began here
-	seen   int // walks that came by
+	like   *liking // of the walk that came by
+	visits int     // walks that began here
+	seen   int     // walks that came by
 }
 
 type trail struct {
@@ -83,7 +88,7 @@ func (e *explorer) walk(from *spot, like *liking) *trail {
 			return t
 		}
 		if here := w.place(); here != last {
-			e.reach(&w, t)
+			e.reach(&w, t, like)
 			last = here
 		}
 	}
@@ -91,7 +96,7 @@ func (e *explorer) walk(from *spot, like *liking) *trail {
 }
 
 // reach notes that w was come by. Of all the states at a place, each has the same chance to stand for it.
-func (e *explorer) reach(w *World, t *trail) {
+func (e *explorer) reach(w *World, t *trail, like *liking) {
 	here := w.place()
 	s := e.places[here]
 	if s == nil {
@@ -101,17 +106,19 @@ func (e *explorer) reach(w *World, t *trail) {
 	}
 	s.seen++
 	if e.random.IntN(s.seen) == 0 {
-		s.world, s.trail = *w, t
+		s.world, s.trail, s.like = *w, t, like
 	}
 }
 
 // place is what Explore tells states apart by.
 type place struct {
+	now     int8
 	attempt [maxAttempts]struct {
-		stage     stage
-		yes       uint8
-		holds     bool
-		exhausted bool
+		stage stage
+		sent  uint8
+		yes   uint8
+		holds bool
+		late  bool
 	}
 	node [maxNodes]struct {
 		boot  uint8
@@ -119,16 +126,18 @@ type place struct {
 	}
 	teacher [maxTeachers]struct{ node, merged, copied uint8 }
 	admit   [maxProxies]admitStage
+	doubt   [maxProxies][maxNodes]doubting
 	faults  [kinds]uint8
 }
 
 func (w *World) place() place {
 	var p place
+	p.now = w.now / 2
 	for a := range w.Attempts {
 		t, x := &w.attempt[a], &p.attempt[a]
 		x.stage, x.holds = t.stage, w.holds(a)
 		if t.open() {
-			x.yes, x.exhausted = t.yes, w.now-t.began >= w.within(t.stage)
+			x.sent, x.yes, x.late = t.sent, t.yes, w.now-t.began >= w.Limit
 		}
 	}
 	for n := range w.Nodes {
@@ -158,6 +167,31 @@ func (w *World) place() place {
 	for p1 := range w.Proxies {
 		p.admit[p1] = w.admitter[p1].stage
 	}
+	for p1 := range w.Proxies {
+		for n := range w.Nodes {
+			p.doubt[p1][n] = w.link[p1][n].doubting
+		}
+	}
 	p.faults = w.faults
 	return p
+}
+
+// Hunt looks for a double grant by both kinds of walks in turn, beginning anew again and again: a search
+// that has taken a wrong turn seldom finds back. The turns become longer.
+func Hunt(s *Scenario, seed uint64, steps int) Result {
+	var r Result
+	turn := 25_000
+	for i := uint64(0); r.Steps < steps && r.Trace == nil; i++ {
+		search := Explore
+		if i%3 == 2 {
+			search = Walk
+		}
+		o := search(s, seed<<16+i, min(turn, steps-r.Steps))
+		r.add(o)
+		r.Trace = o.Trace
+		if i%6 == 5 {
+			turn += turn / 2
+		}
+	}
+	return r
 }

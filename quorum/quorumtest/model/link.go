@@ -185,10 +185,23 @@ func (w *World) learn(p, n int, f *flush, stepped bool, lo, hi int8) {
 		w.doubtFirst(l, f, lo, hi)
 	default:
 		l.narrow(lo, hi)
+		w.accept(l, f)
+	}
+}
+
+// accept takes the value that a tail shows. A new one is compared with the baseline as it is by now: the first
+// look may have been too slow to show a step.
+func (w *World) accept(l *link, f *flush) {
+	switch {
+	case !f.boot.voucher(l.run):
 		l.known = mark{}
-		if f.boot.voucher(l.run) && (l.lo == l.hi || w.without(NarrowBaseline)) {
-			l.known = f.boot
-		}
+	case f.boot == l.known:
+	case l.lo != l.hi && !w.without(NarrowBaseline):
+		l.known = mark{}
+	case w.misdated(f.boot, l.run, l.lo, l.hi):
+		w.doubtFirst(l, f, l.lo, l.hi)
+	default:
+		l.known = f.boot
 	}
 }
 
@@ -227,9 +240,7 @@ func (w *World) doubtOn(l *link, f *flush, stepped bool, lo, hi int8) {
 	if fresh && l.doubting == wantFresh {
 		l.doubting, l.doubt = trusting, mark{}
 		l.based, l.lo, l.hi = true, lo, hi
-		if lo == hi || w.without(NarrowBaseline) {
-			l.known = f.boot
-		}
+		w.accept(l, f)
 	}
 }
 
