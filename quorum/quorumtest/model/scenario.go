@@ -22,6 +22,7 @@ type Scenario struct {
 	Asked  uint8 // and these have the request in the pipe
 	Stale  uint8 // the token of attempt 1, which was not granted, is on these nodes
 	Forgot uint8 // nodes that are not vouched for, and empty
+	Looked uint8 // of Forgot: proxy 0 has asked for the mark, boot was read while it still vouched, TIME not yet
 	Begun  uint8 // nodes that a teacher has begun to teach
 	New    bool  // nobody is
 	Midway bool  // proxy 0 has begun on all nodes but the last, and was overtaken by another admission
@@ -97,6 +98,15 @@ func NewWorld(s *Scenario) *World {
 		if s.Begun&bit(n) != 0 {
 			w.readmit(t, n)
 			t++
+		}
+	}
+	for n := range s.Nodes {
+		if s.Looked&bit(n) != 0 {
+			w.nonce++
+			l := &w.link[0][n]
+			l.known, l.based = mark{nonce: w.nonce, run: 1}, true
+			w.send(0, n, flush{})
+			l.pipe[0].boot, l.pipe[0].done = l.known, 2
 		}
 	}
 	w.hold()
