@@ -25,7 +25,7 @@ func (w *World) fault(k Kind, a, n int) {
 	case stepForward:
 		w.node[a].off += w.Jump
 	case stepBack:
-		w.node[a].off -= w.Jump + 1 // there and back again between two looks cannot be seen
+		w.node[a].off -= w.back()
 	case cut:
 		w.cutLink(a, n, false)
 	case cutDelivered:
@@ -89,4 +89,13 @@ func (w *World) crash(p int) {
 		}
 	}
 	w.admitter[p] = admission{}
+}
+
+// back is how far a clock steps back: never to where it was before some steps forward. There and back again
+// between two looks cannot be seen.
+func (w *World) back() int8 {
+	if w.Returns {
+		return w.Jump
+	}
+	return 3*w.Jump + 1
 }

@@ -132,3 +132,78 @@ func around(r *rand.Rand) Scenario {
 	s.Tolerant, s.Strict = false, false
 	return s
 }
+
+// anything is a scenario in which everything may happen, from the beginning.
+func anything(r *rand.Rand) Scenario {
+	nodes := 3 + r.IntN(3)
+	some := func() uint8 { return uint8(r.IntN(1 << nodes)) }
+	few := func(n int) uint8 { return uint8(r.IntN(n + 1)) }
+	maybe := func() bool { return r.IntN(2) == 0 }
+	s := Scenario{Nodes: nodes, Proxies: 1 + r.IntN(maxProxies), Attempts: 2 + r.IntN(maxAttempts-1),
+		Teachers: 1 + r.IntN(maxTeachers), TTL: int8(2 + r.IntN(7)), Limit: int8(1 + r.IntN(4)), Horizon: int8(12 + r.IntN(18)),
+		Extends: few(2), Jump: int8(1 + r.IntN(6)), Split: Split(r.IntN(3)), Coexist: maybe(), LongWait: maybe(), Admit: maybe(),
+		TopUps: maybe(), Releases: maybe(), Undos: maybe(), Quiet: maybe()}
+	s.Faults = Faults{Empty: few(1), Old: few(1), Flush: few(2), Forward: few(1), Back: few(1), Cut: few(2), Crash: few(1), Lost: few(1)}
+	if r.IntN(4) == 0 {
+		s.Durable, s.Faults.Full = some(), few(2)
+	}
+	switch r.IntN(4) {
+	case 0:
+		s.New, s.Admit = true, true
+	case 1:
+		s.Held = 1<<(nodes/2+1) - 1
+	case 2:
+		s.Held, s.Forgot = 1<<(nodes/2+1)-1, nodeA
+	}
+	return s
+}
+
+// smallScenario is one whose states can all be visited; cost is the budget it wants.
+type smallScenario struct {
+	Scenario
+	cost float64
+}
+
+func small() []smallScenario {
+	base := Scenario{Nodes: 3, Proxies: 1, Attempts: 2, Teachers: 1, TTL: 3, Limit: 1, Horizon: 3, Jump: 3,
+		Held: nodeA | nodeC, FaultNodes: nodeC, Lean: true, Quiet: true, Split: TailApart}
+	vary := func(name string, cost float64, change func(*Scenario)) smallScenario {
+		s := base
+		s.Name = name
+		change(&s)
+		return smallScenario{s, cost}
+	}
+	return []smallScenario{
+		vary("a lock, C forgot it", 0, func(s *Scenario) { s.Forgot, s.TTL, s.Horizon = nodeC, 4, 4 }),
+		vary("a lock, C restarts empty", 0, func(s *Scenario) { s.Faults.Empty = 1 }),
+		vary("a lock, the clock of C steps", 0, func(s *Scenario) { s.Faults.Forward = 1 }),
+		vary("a take, its yes from C is counted, C forgot it", 0, func(s *Scenario) {
+			s.Held, s.Forgot, s.Voted, s.Asked = 0, nodeC, nodeC, nodeA
+			s.TTL, s.Limit, s.Horizon = 4, 2, 4
+		}),
+		vary("two proxies, a take each", 0, func(s *Scenario) { s.Held, s.Proxies, s.Split = 0, 2, Whole }),
+		vary("a lock, C forgot it and restarts with an old snapshot", 2, func(s *Scenario) { s.Forgot, s.Faults.Old = nodeC, 1 }),
+		vary("a lock, C is flushed", 3, func(s *Scenario) { s.Faults.Flush = 1 }),
+		vary("a lock, C forgot it, two teachers", 10, func(s *Scenario) { s.Forgot, s.Teachers = nodeC, 2 }),
+		vary("two proxies, a take each, C is flushed", 30, func(s *Scenario) {
+			s.Held, s.Proxies, s.Split, s.Horizon, s.Faults.Flush = 0, 2, Whole, 2, 1
+		}),
+	}
+}
+
+// accepted are scenarios with a double grant that no rule prevents.
+func accepted() map[string]Scenario {
+	base := Scenario{Nodes: 3, Proxies: 1, Attempts: 2, Teachers: 1, TTL: 8, Limit: 2, Horizon: 9, Quiet: true,
+		Held: nodeA | nodeC, FaultNodes: nodeC, Jump: 8}
+	thereAndBack := base
+	thereAndBack.Returns, thereAndBack.Faults = true, Faults{Forward: 1, Back: 1}
+	belowTolerance := base
+	belowTolerance.Tolerant, belowTolerance.Faults = true, Faults{Forward: 1, Crash: 1}
+	allAtOnce := base
+	allAtOnce.Strict, allAtOnce.Admit, allAtOnce.FaultNodes, allAtOnce.Faults = true, true, 0, Faults{Flush: 3}
+	return map[string]Scenario{
+		"a clock steps there and back between two looks":              thereAndBack,
+		"a step below clock-tolerance, and nobody who knew the clock": belowTolerance,
+		"every node is flushed, a new fleet is admitted":              allAtOnce,
+	}
+}

@@ -39,6 +39,7 @@ type Scenario struct {
 	Undos    bool
 	Quiet    bool // a proxy asks for the mark only where it knows none
 	Lean     bool // requests depart at once and to all; for searches to exhaustion
+	Returns  bool // a clock that steps back is right again
 	Strict   bool // grants before the loss of all vouched memory are not excused
 }
 

@@ -135,7 +135,7 @@ func (w *World) nodeWords(c Action) string {
 	}
 	what := map[Kind]string{save: "saves a snapshot", restartEmpty: "restarts empty",
 		restartOld: "restarts with its old snapshot", restartFull: "restarts with its complete file", flushNode: "is flushed",
-		stepForward: fmt.Sprintf("steps its clock by +%d", w.Jump), stepBack: fmt.Sprintf("steps its clock by -%d", w.Jump+1)}
+		stepForward: fmt.Sprintf("steps its clock by +%d", w.Jump), stepBack: fmt.Sprintf("steps its clock by -%d", w.back())}
 	return "FAULT " + letter(a) + " " + what[c.Kind]
 }
 
