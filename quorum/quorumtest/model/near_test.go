@@ -83,6 +83,16 @@ func nearRefinement(s *Scenario, r Rule) {
 	}
 }
 
+// seed is one with which the double grant without r is found soon. The others find it too, later.
+func seed(r Rule) uint64 {
+	good := map[Rule]uint64{P3Limit: 5, P6BeforeScan: 15, P6WholeLimit: 40, P8NotLongest: 3, P8LongerTTL: 3,
+		DoubtOutlives: 14, StepsWhileDoubting: 6, TimeFirst: 27, P11Scars: 4}
+	if s, ok := good[r]; ok {
+		return s
+	}
+	return 1
+}
+
 // around is a scenario near some clause, with a few things changed at random: more of everything.
 func around(r *rand.Rand) Scenario {
 	s := near(Rule(1 + r.IntN(int(rules)-1)))
@@ -128,8 +138,7 @@ func around(r *rand.Rand) Scenario {
 			s.Durable, s.Faults.Full = uint8(r.IntN(1<<s.Nodes)), 1
 		}
 	}
-	// What a proxy or a fleet cannot know by design is left out: see doc.go.
-	s.Tolerant, s.Strict = false, false
+	s.Tolerant, s.Strict = false, false // accepted, see there
 	return s
 }
 
