@@ -194,9 +194,7 @@ func small() []smallScenario {
 		vary("a lock, C forgot it and restarts with an old snapshot", 2, func(s *Scenario) { s.Forgot, s.Faults.Old = nodeC, 1 }),
 		vary("a lock, C is flushed", 3, func(s *Scenario) { s.Faults.Flush = 1 }),
 		vary("a lock, C forgot it, two teachers", 10, func(s *Scenario) { s.Forgot, s.Teachers = nodeC, 2 }),
-		vary("two proxies, a take each, C is flushed", 30, func(s *Scenario) {
-			s.Held, s.Proxies, s.Split, s.Horizon, s.Faults.Flush = 0, 2, Whole, 2, 1
-		}),
+		vary("two takes, C is flushed", 10, func(s *Scenario) { s.Held, s.Split, s.Horizon, s.Faults.Flush = 0, Whole, 2, 1 }),
 	}
 }
 
