@@ -67,7 +67,7 @@ func TestNoDoubleGrantNearAnyClause(t *testing.T) {
 		t.Run(fmt.Sprint(r), func(t *testing.T) {
 			t.Parallel()
 			s := near(r)
-			expectNone(t, &s, Hunt(&s, 2, times(12_000)))
+			expectNone(t, &s, Hunt(&s, 2, times(6_000)))
 		})
 	}
 }
@@ -81,12 +81,12 @@ func expectNone(t *testing.T, s *Scenario, r Result) {
 
 // More of everything, near the clauses: see around.
 func TestNoDoubleGrantAround(t *testing.T) {
-	walks(t, times(12), 20_000, around)
+	walks(t, times(12), 10_000, around)
 }
 
 // Everything at once, from the beginning, with 3, 4 and 5 nodes: see anything.
 func TestNoDoubleGrantAnywhere(t *testing.T) {
-	walks(t, times(8), 20_000, anything)
+	walks(t, times(8), 10_000, anything)
 }
 
 func walks(t *testing.T, scenarios, steps int, draw func(*rand.Rand) Scenario) {
