@@ -183,6 +183,7 @@ func threeNodes(t *testing.T, flags []string, test func(w world, c *client, unti
 		w.nodes[2].Put("k", "", ms) // so that only a node that is away, and one that forgot, have it
 		w.nodes[0].Unplug()
 		w.nodes[1].Save()
+		synctest.Wait()
 		test(w, c, until)
 	})
 }
@@ -194,7 +195,7 @@ func (w world) begun(i int) {
 
 func TestP10ThreeNodes(t *testing.T) {
 	threeNodes(t, nil, func(w world, c *client, until time.Time) {
-		restart(w.nodes[1])
+		startAnew(w.nodes[1])
 		w.begun(1)
 		time.Sleep(10 * time.Second)
 		c.want("SET k2 t NX PX 1000", "-NOQUORUM …2 unknown…of 3 nodes, need 2 (node:1: …; node:2: not vouched for: it has no mark…", 0)
@@ -212,7 +213,7 @@ func TestP10Admit(t *testing.T) {
 	threeNodes(t, nil, func(w world, c *client, until time.Time) {
 		c.want("REDLOCK ADMIT node:3", "-ERR it is vouched for", 0)
 		c.want("REDLOCK ADMIT node:1", "-ERR it is not connected…", 0)
-		restart(w.nodes[1])
+		startAnew(w.nodes[1])
 		w.begun(1)
 		c.want("REDLOCK ADMIT node:2", "+OK", 0)
 		spent := w.until("vouched for", time.Second, func() bool { return vouched(w.nodes[1]) })
@@ -228,7 +229,7 @@ func TestP10Admit(t *testing.T) {
 // The longest lock has ended when the node votes again; not before.
 func TestP10WaitsForTheLongestLock(t *testing.T) {
 	threeNodes(t, []string{"--max-ttl", "2s"}, func(w world, c *client, until time.Time) {
-		restart(w.nodes[1])
+		startAnew(w.nodes[1])
 		w.begun(1)
 		began := time.Now()
 		w.refused(c, "k", until, nil)

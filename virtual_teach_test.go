@@ -55,7 +55,7 @@ func TestP6VotesAgainAfterR(t *testing.T) {
 	virtual(t, 5, func(w world) {
 		w.guardMarks()
 		c := w.client(w.redlockd())
-		restart(w.nodes[4])
+		startAnew(w.nodes[4])
 		if spent := w.until("begun", time.Second, func() bool { return taught(w.nodes[4]) }); spent > 51*ms {
 			w.Fatalf("begun after %v, want reconnect-min", spent)
 		}
@@ -89,7 +89,7 @@ func TestP6VotesInFlight(t *testing.T) {
 		two := w.client(w.redlockd())
 		one.send("SET k t1 NX PX 60000")
 		time.Sleep(10 * ms)
-		restart(w.nodes[4])
+		startAnew(w.nodes[4])
 		time.Sleep(400 * ms)
 		w.nodes[2].ReleaseConnections()
 		w.nodes[3].ReleaseConnections()
@@ -106,7 +106,7 @@ func TestP6VotesInFlight(t *testing.T) {
 // The node forgets, or jumps, between the vote and what is read behind it: the vote does not count (P2).
 func TestP2ForgottenBehindTheVote(t *testing.T) {
 	for name, do := range map[string]func(*quorumtest.Node){
-		"flush": flush, "restart": restart, "step": func(n *quorumtest.Node) { n.Step(time.Hour) },
+		"flush": flush, "restart": startAnew, "step": func(n *quorumtest.Node) { n.Step(time.Hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual(t, 5, func(w world) {
@@ -157,7 +157,7 @@ func TestP2UnvouchedNodesAreNotAsked(t *testing.T) {
 // Between the last look at the node and the word that it votes again there is a moment as well (P9).
 func TestP9ForgottenBeforeTheVouch(t *testing.T) {
 	for name, do := range map[string]func(*quorumtest.Node){
-		"flush": flush, "restart": restart, "step": func(n *quorumtest.Node) { n.Step(time.Minute) },
+		"flush": flush, "restart": startAnew, "step": func(n *quorumtest.Node) { n.Step(time.Minute) },
 	} {
 		for _, what := range []string{vouchScript, tendScript} {
 			t.Run(name, func(t *testing.T) {
@@ -193,8 +193,8 @@ func TestR21TwoNodesAtOnce(t *testing.T) {
 		one, two := w.redlockd(), w.redlockd()
 		ttl := 3 * time.Second
 		until := w.heldByLast(3, w.client(one), "k", ttl)
-		restart(w.nodes[3])
-		restart(w.nodes[4])
+		startAnew(w.nodes[3])
+		startAnew(w.nodes[4])
 		c := w.client(two)
 		w.refused(c, "k", until, w.allVouched)
 		w.blocksUntil(w.nodes[3], "k", "t1", until, ttl, 0)
@@ -257,7 +257,7 @@ func TestR21ExtendRacesTheCopy(t *testing.T) {
 	}
 }
 
-// A lock that is released while it is copied stands on the node that was taught, and is in nobody's way.
+// A lock that is released while it is copied is released again on the node that was taught.
 func TestR21ReleaseRacesTheCopy(t *testing.T) {
 	virtual(t, 5, func(w world) {
 		one, two := w.client(w.redlockd()), w.client(w.redlockd())
@@ -272,14 +272,10 @@ func TestR21ReleaseRacesTheCopy(t *testing.T) {
 		last.Flush()
 		w.until("vouched for", 3*time.Second, func() bool { return vouched(last) })
 		time.Sleep(time.Second)
-		w.wantHolders("k", "t1", 1)
+		w.wantHolders("k", "t1", 0)
 		two.want("SET k t2 NX PX 60000", "+OK", 0)
 		two.want("GET k", "t2", 0)
-		w.wantHolders("k", "t2", 4)
-		time.Sleep(4 * time.Second)
-		w.wantHolders("k", "t1", 0)
-		two.want("EVAL "+extend+" 1 k t2 60000", ":1", 0)
-		w.wantHolders("k", "t2", 5) // the extend has topped it up
+		w.wantHolders("k", "t2", 5)
 	})
 }
 
@@ -328,7 +324,7 @@ func TestP11NewFleetWithOneMissing(t *testing.T) {
 
 // What is begun on a new fleet counts for nothing once a node has lost our mark.
 func TestP11NewFleetForgetsAgain(t *testing.T) {
-	for name, forget := range map[string]func(*quorumtest.Node){"flush": flush, "restart": restart} {
+	for name, forget := range map[string]func(*quorumtest.Node){"flush": flush, "restart": startAnew} {
 		for _, when := range []time.Duration{250 * ms, 506 * ms} {
 			t.Run(name, func(t *testing.T) {
 				virtual(t, 5, func(w world) {

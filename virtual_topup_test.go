@@ -120,7 +120,7 @@ func TestP8Blocker(t *testing.T) {
 			n.Put("k", []string{"a", "b"}[i%2], time.Duration(20+10*(i%2))*time.Second)
 		}
 		until := time.Now().Add(30 * time.Second)
-		restart(w.nodes[4])
+		startAnew(w.nodes[4])
 		w.until("vouched for", 2*time.Second, func() bool { return vouched(w.nodes[4]) })
 		time.Sleep(ms)
 		w.blocksUntil(w.nodes[4], "k", quorum.Blocker, until, 30*time.Second, 0)
@@ -235,7 +235,7 @@ func trouble(r *rand.Rand, n *quorumtest.Node) (forgot bool) {
 		pause(300)
 		n.Start()
 	case 1:
-		restart(n)
+		startAnew(n)
 	case 2:
 		n.Flush()
 	case 3:

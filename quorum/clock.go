@@ -26,6 +26,9 @@ func (r Reading) ahead() Shift {
 	return Shift{r.Node - r.Received, r.Node - r.Sent + time.Microsecond} // TIME cuts off what is below a microsecond
 }
 
+// Exact says that the reading leaves no more open than a clock may gain at once.
+func (r Reading) Exact() bool { return r.Received-r.Sent <= clockSlack }
+
 // Shift is how far a clock has moved, as far as is known: not less than Low, not more than High.
 type Shift struct{ Low, High time.Duration }
 
@@ -37,8 +40,8 @@ func (s Shift) width() time.Duration { return s.High - s.Low }
 // since is the movement from an earlier interval to this one.
 func (s Shift) since(was Shift) Shift { return Shift{s.Low - was.High, s.High - was.Low} }
 
-// beyond says that it is certainly more than d, forward or back.
-func (s Shift) beyond(d time.Duration) bool { return s.Low > d || s.High < -d }
+// Beyond says that it is certainly more than d, forward or back.
+func (s Shift) Beyond(d time.Duration) bool { return s.Low > d || s.High < -d }
 
 func (s Shift) overlaps(o Shift) bool { return s.Low <= o.High && o.Low <= s.High }
 

@@ -57,7 +57,7 @@ func TestP2AReadingIsAnInterval(t *testing.T) {
 		t.Fatalf("%v, want %v", moved, want)
 	}
 	for d, want := range map[time.Duration]bool{74 * ms: true, 75 * ms: false, 80 * ms: false, 90 * ms: false} {
-		if moved.beyond(d) != want || (Shift{-80 * ms, -75 * ms}).beyond(d) != want {
+		if moved.Beyond(d) != want || (Shift{-80 * ms, -75 * ms}).Beyond(d) != want {
 			t.Errorf("beyond %v: %v", d, !want)
 		}
 	}

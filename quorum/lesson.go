@@ -14,15 +14,18 @@ const (
 	Unreached Standing = iota
 	// Forgetful: connected, and not vouched for.
 	Forgetful
+	// Spoilt: the same, but it still has locks, though not all of them (see IsSpoilt): it is not to be taken for new.
+	Spoilt
 	// Trusted: connected, and vouched for.
 	Trusted
 )
 
 // AllForgot says that no node of the fleet is vouched for, although all of them answered (P11): it is new, or has lost all
-// its memory at once, which cannot be told apart.
+// its memory at once, which cannot be told apart. Spoilt nodes have not lost all of it, and still know locks that others
+// have forgotten; but one that is alone has nobody to wait for.
 func AllForgot(standings []Standing) bool {
 	for _, s := range standings {
-		if s != Forgetful {
+		if s != Forgetful && !(s == Spoilt && len(standings) == 1) {
 			return false
 		}
 	}

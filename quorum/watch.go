@@ -19,8 +19,9 @@ type Watch struct {
 	known string
 	// era grows with every change of known. A vote counts only if it was asked for in the present era: a value that
 	// was lost and has come back vouches for nothing that was asked for before.
-	era  uint32
-	gone error // why known is empty
+	era    uint32
+	gone   error // why known is empty
+	spoilt bool  // the mark read last says so, see IsSpoilt
 
 	// step is what is to be done about a clock that jumped.
 	step step
@@ -57,6 +58,7 @@ const (
 	errUnmarked NotVouched = "it has no mark, so that it is new or was flushed"
 	errTaught   NotVouched = "it is being taught what it may have forgotten"
 	errInstance NotVouched = "it is another instance than before, so that it was restarted or replaced"
+	errSpoilt   NotVouched = "its clock jumped, or it may have evicted keys, as another redlockd has seen"
 	errRetold   NotVouched = "it had forgotten and was taught again meanwhile"
 	errPaused   NotVouched = "clocks of a majority moved together, so that redlockd itself was paused"
 	errUnread   NotVouched = "nothing was read yet"
@@ -134,6 +136,7 @@ func (w *Watch) See(l Look) error {
 // adopt the mark that was read: for what is sent from now on. Why the node is not vouched for is what
 // was seen first.
 func (w *Watch) adopt(mark string) {
+	w.spoilt = IsSpoilt(mark)
 	if mark == w.known && mark != "" {
 		return
 	}
@@ -153,6 +156,8 @@ func (w *Watch) adopt(mark string) {
 		w.gone = errInstance
 	case m.Nonce != "":
 		w.gone = errTaught
+	case w.spoilt:
+		w.gone = errSpoilt
 	default:
 		w.gone = errUnmarked
 	}
@@ -178,7 +183,7 @@ func (w *Watch) jump(moved Shift, mark string, wall bool, within time.Duration) 
 // clocks, which nobody here witnessed: beyond tolerance it is a jump. wall is our wall clock minus the clock of readings.
 func (w *Watch) CheckWall(wall, tolerance time.Duration) {
 	moved, ok := w.WallShift(wall)
-	if ok && w.step == steady && moved.beyond(tolerance) {
+	if ok && w.step == steady && moved.Beyond(tolerance) {
 		w.jump(moved, w.known, true, 0)
 	}
 }
@@ -202,7 +207,7 @@ func (w *Watch) WallShift(wall time.Duration) (Shift, bool) {
 // is false if there is nothing to do.
 func (w *Watch) Renew(wall, tolerance time.Duration) (old, renewed string, due bool) {
 	moved, ok := w.WallShift(wall)
-	if !ok || w.step != steady || !moved.beyond(tolerance/4) {
+	if !ok || w.step != steady || !moved.Beyond(tolerance/4) {
 		return "", "", false
 	}
 	m := ParseMark(w.known)
@@ -237,7 +242,7 @@ func (w *Watch) WallEvidence(wall, tolerance time.Duration) Evidence {
 		return Evidence{}
 	case !ok:
 		return Evidence{Heard: true, By: Shift{}} // it never shares
-	case !moved.beyond(tolerance):
+	case !moved.Beyond(tolerance):
 		return Evidence{Heard: true, By: moved}
 	}
 	return Evidence{Heard: true, Moved: true, By: Shift{moved.Low - tolerance/2, moved.High + tolerance/2}}
@@ -303,6 +308,8 @@ func (w *Watch) Standing() Standing {
 		return Unreached
 	case w.known != "":
 		return Trusted
+	case w.spoilt:
+		return Spoilt
 	default:
 		return Forgetful
 	}

@@ -92,7 +92,7 @@ func (l *link) expel(findings []Finding) {
 	}
 	done := func(reply) { l.fail(findings[0]) }
 	_ = l.send(call{own: &own{
-		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, ""}},
+		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, "", quorum.SpoiltMark}},
 		done:    done,
 	}}, l.pipe.opts.Clock())
 }
@@ -204,7 +204,7 @@ func (l *link) deleteMark(vouch string) {
 		l.mu.Unlock()
 	}
 	_ = l.send(call{own: &own{
-		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, vouch}},
+		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, vouch, quorum.SpoiltMark}},
 		done:    done,
 	}}, l.pipe.opts.Clock())
 }

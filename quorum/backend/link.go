@@ -43,9 +43,10 @@ type flight struct {
 	sent  time.Duration // our clock, before it was written
 }
 
-// tail asks for the mark and the time. At the head of the flight it would say nothing about what happened
-// before the requests were carried out.
-var tail = []byte("*2\r\n$3\r\nGET\r\n$13\r\n" + quorum.MarkKey + "\r\n*1\r\n$4\r\nTIME\r\n")
+// tail asks for the time and the mark. At the head of the flight it would say nothing about what happened before the
+// requests were carried out. The mark comes last: should the clock have jumped, no mark that is newer than the jump is deleted for
+// it, and none that is older is missed.
+var tail = []byte("*1\r\n$4\r\nTIME\r\n*2\r\n$3\r\nGET\r\n$13\r\n" + quorum.MarkKey + "\r\n")
 
 // tailReplies is how many replies the tail has.
 const tailReplies = 2
