@@ -182,6 +182,7 @@ func threeNodes(t *testing.T, flags []string, test func(w world, c *client, unti
 		w.wantHolders("k", "t1", 3)
 		w.nodes[2].Put("k", "", ms) // so that only a node that is away, and one that forgot, have it
 		w.nodes[0].Unplug()
+		synctest.Wait()
 		w.nodes[1].Save()
 		synctest.Wait()
 		test(w, c, until)

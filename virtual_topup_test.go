@@ -111,6 +111,20 @@ func TestTopUpThenRelease(t *testing.T) {
 	}
 }
 
+// A top-up that a node has refused is not tried again when the lock may be over.
+func TestTopUpRefused(t *testing.T) {
+	virtual(t, 5, func(w world) {
+		c := w.client(w.redlockd())
+		w.nodes[4].Refuse("MISCONF no disk")
+		c.want("SET k t NX PX 60000", "+OK", 0)
+		synctest.Wait()
+		w.nodes[4].Refuse("")
+		c.want("EVAL "+release+" 1 k t", ":1", 0)
+		time.Sleep(2 * time.Second)
+		w.wantHolders("k", "t", 0)
+	})
+}
+
 // Two nodes say different things about a key, and one is taught by both: which of them is right is not known, so that
 // it lets nobody have it.
 func TestP8Blocker(t *testing.T) {

@@ -240,8 +240,12 @@ func (p *Pipe) change(h quorum.Health, now time.Duration, why error) {
 	}
 }
 
-// retry keeps what is owed for another try: the node has answered it with an error, or has no room for it.
+// retry keeps what is owed for another try: the node has answered it with an error. A top-up is not tried again: it could
+// come behind the release that was sent meanwhile, and nobody would take it back.
 func (p *Pipe) retry(c call) {
+	if c.req.Op == quorum.TopUp {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.keep(c, p.opts.Clock())
