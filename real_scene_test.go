@@ -3,6 +3,7 @@ package main
 // The scene of the tests of R21 and R24 over real processes: a lock that a bare majority holds, and clients who would have it.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ import (
 	"redlockd/quorum"
 )
 
-// key is the lock of a scene, held by client 1 for life, which is longer than any scene.
+// key is the lock of a scene. Client 1 holds it for life, which is longer than most scenes.
 const (
 	key  = "fought"
 	life = 2 * time.Minute
@@ -33,6 +34,7 @@ type scene struct {
 	fleet
 	list    []string // the nodes, as redlockd is told
 	db      int
+	life    time.Duration    // of client 1's lock
 	forward *servers.Forward // in front of the last holder, if asked for
 	proxies []*servers.Proxy // that run
 	told    history          // what clients were told
@@ -52,12 +54,13 @@ type cast struct {
 	db         int
 	locks      int // that every node holds besides, to make teaching last
 	flags      []string
-	wire       func(*scene) // puts something between
+	life       time.Duration // of client 1's lock, if it is to end
+	wire       func(*scene)  // puts something between
 }
 
 func stage(t *testing.T, c cast) *scene {
 	t.Helper()
-	s := &scene{fleet: fleet{T: t, nodes: make([]*servers.Redis, c.n)}, db: c.db, over: make(chan struct{})}
+	s := &scene{fleet: fleet{T: t, nodes: make([]*servers.Redis, c.n)}, db: c.db, life: cmp.Or(c.life, life), over: make(chan struct{})}
 	for i := range s.nodes {
 		start, args := servers.StartRedis, []string(nil)
 		if i == s.last() {
@@ -178,11 +181,11 @@ func (s *scene) take() {
 	s.Helper()
 	c := s.client(s.proxies[0].Addr)
 	asked := time.Now()
-	if r, err := redis.String(c.Do("SET", key, "t1", "NX", "PX", life.Milliseconds())); err != nil || r != "OK" {
+	if r, err := redis.String(c.Do("SET", key, "t1", "NX", "PX", s.life.Milliseconds())); err != nil || r != "OK" {
 		s.Fatalf("client 1: %v %v", r, err)
 	}
-	s.told.granted("client 1", key, "t1", asked, life)
-	s.until = asked.Add(life)
+	s.told.granted("client 1", key, "t1", asked, s.life)
+	s.until = asked.Add(s.life)
 	for i := range s.nodes {
 		s.eventually("every node has it", func() bool { return s.at(i, "GET", key) == "t1" })
 		if i < s.first() {

@@ -107,20 +107,19 @@ func TestR21RealCrowd(t *testing.T) {
 	crowd.told.check(t, 10)
 }
 
-// P10: two of three forget, and nobody can teach them. They wait until the longest lock has ended.
+// P10: both that have the lock forget it, and nobody is left to teach them. They wait until the longest lock has ended.
 func TestR21RealTooFewTeachers(t *testing.T) {
 	t.Parallel()
-	s := stage(t, cast{n: 3, proxies: 2, flags: []string{"--max-ttl", "4s"}})
-	crowd := s.crowd(8, 6, 4*time.Second)
-	for range 2 {
-		before := s.marks()
-		restart(s, 2)
-		restart(s, 1)
-		s.vouchedAnew(before, 1, 2)
-		time.Sleep(time.Second)
-	}
-	crowd.leave()
-	crowd.told.check(t, 4)
+	s := stage(t, cast{n: 3, proxies: 2, life: 5 * time.Second, flags: []string{"--max-ttl", "5s"}})
+	s.take()
+	before := s.marks()
+	restart(s, 2)
+	restart(s, 1)
+	s.saysWhy(1, "not vouched for")
+	s.vouchedAnew(before, 1, 2)
+	s.eventually("client 2 is granted it", func() bool { return s.told.count() > 1 })
+	s.quiet()
+	s.told.check(t, 2)
 }
 
 // A node is restarted every two seconds. No lock has two holders, and locks are granted all the time.
@@ -274,16 +273,14 @@ func TestR21RealVoteOnItsWay(t *testing.T) {
 	t.Parallel()
 	var a, b *sluice
 	s := stage(t, cast{
-		n: 3, proxies: 2, flags: []string{"--node-timeout", "900ms", "--split-retries", "0"},
+		n: 3, flags: []string{"--node-timeout", "900ms", "--split-retries", "0"},
 		wire: func(s *scene) { a, b = s.sluice(0), s.sluice(2) },
 	})
-	c := s.client(s.proxies[0].Addr)
-	for n := 0; ; n++ { // a busy machine may take longer than a round may
-		if n == 10 {
-			t.Fatal("never granted")
-		}
-		token := fmt.Sprint(n)
-		before := s.marks()
+	s.Cleanup(s.quiet)
+	c := s.client(s.proxy.Addr)
+	var before []string
+	granted := func(token string) bool {
+		before = s.marks()
 		a.hold()
 		b.hold()
 		asked := time.Now()
@@ -297,24 +294,31 @@ func TestR21RealVoteOnItsWay(t *testing.T) {
 		time.Sleep(time.Until(asked.Add(600 * ms)))
 		a.open()
 		r, err := redis.String(c.Receive())
-		b.cut()
 		if err == nil && r == "OK" {
 			s.told.granted("client 1", key, token, asked, life)
 			s.until = asked.Add(life)
-			s.vouchedAnew(before, 1)
-			break
+			return true
 		}
 		t.Logf("not granted: %v", err)
+		b.cut()
 		s.vouchedAnew(before, 1)
+		return false
 	}
-	s.Cleanup(s.quiet)
-	s.rival(s.proxies[0])
-	s.rival(s.proxies[1])
-	s.polled()
+	tries := 10 // a busy machine may take longer than a round may
+	for n := 0; !granted(fmt.Sprint(n)); n++ {
+		if n == tries {
+			t.Fatal("never granted")
+		}
+	}
+	// The first redlockd does not reach the last node any more. Another one does.
+	s.proxies = nil
+	s.proxy = s.start()
+	s.rival(s.proxy)
+	s.vouchedAnew(before, 1)
 	s.polled()
 	s.quiet()
 	s.told.check(t, 1)
-	if s.told.count() > 1 {
-		t.Error(s.proxyLog())
+	if v := s.at(1, "GET", key); v == nil {
+		t.Error("the node does not have the lock for which it has voted")
 	}
 }
