@@ -91,10 +91,13 @@ func (l *link) expel(findings []Finding) {
 		return
 	}
 	done := func(reply) { l.fail(findings[0]) }
-	_ = l.send(call{own: &own{
+	err := l.send(call{own: &own{
 		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, "", quorum.SpoiltMark}},
 		done:    done,
 	}}, l.pipe.opts.Clock())
+	if err != nil {
+		l.fail(findings[0]) // the mark is deleted when it is dialled again
+	}
 }
 
 func mayHaveEvicted(findings []Finding) bool {
@@ -195,18 +198,21 @@ func (l *link) renewMark() {
 
 // deleteMark un-vouches the node for everyone, in order with everything else on this connection (P4).
 func (l *link) deleteMark(vouch string) {
-	done := func(r reply) {
+	ended := func(deleted bool) {
 		l.mu.Lock()
+		defer l.mu.Unlock()
 		l.settles = false
-		if r.err == nil {
+		if deleted {
 			l.watch.Retracted(vouch)
 		}
-		l.mu.Unlock()
 	}
-	_ = l.send(call{own: &own{
+	err := l.send(call{own: &own{
 		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, vouch, quorum.SpoiltMark}},
-		done:    done,
+		done:    func(r reply) { ended(r.err == nil) },
 	}}, l.pipe.opts.Clock())
+	if err != nil {
+		ended(false) // the queue is full: attend tries again
+	}
 }
 
 // evidence of all other nodes' clocks, and asks those that have not said anything since.
