@@ -50,7 +50,7 @@ func (p *Pipe) attend(ctx context.Context) {
 				l.renewMark()
 			}
 			if p.settleClock(l) {
-				wait = p.opts.Patience.Timeout / 4 // soon, others are being asked
+				wait = p.opts.Patience.Timeout / 4
 			}
 		}
 	}
@@ -119,8 +119,8 @@ func (p *Pipe) noteFindings(findings []Finding) {
 }
 
 // settleClock finds out whose clock it was that jumped, and has the mark deleted if it was the node's (P4). It
-// returns false when there is nothing to be done.
-func (p *Pipe) settleClock(l *link) bool {
+// says whether to look again soon, since others are being asked.
+func (p *Pipe) settleClock(l *link) (soon bool) {
 	l.mu.Lock()
 	by, wall, jumped := l.watch.Jumped()
 	since := l.jumped
@@ -156,7 +156,7 @@ func (p *Pipe) settleClock(l *link) bool {
 		p.noteJump()
 		l.deleteMark(vouch)
 	}
-	return jumped
+	return jumped && p.opts.Clock()-since < inDoubt
 }
 
 // doubtFor is how long the others are waited for to tell whose clock it was that jumped: one of them may be gone for good, and
