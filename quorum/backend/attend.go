@@ -282,8 +282,12 @@ func (p *Pipe) noteTrust(l *link) {
 		p.trust.vouched, p.trust.since = vouched, p.opts.Clock()
 	}
 	if vouched {
-		p.admit.Store(false) // whoever brought it back
+		p.admit.Store(false)       // whoever brought it back
+		p.sendOwed(l, len(p.owed)) // what waited for that, before any take, as in enter
 		p.tellLater()
+		l.mu.Lock()
+		l.told = true
+		l.mu.Unlock()
 	}
 	if why != p.trust.why {
 		p.trust.why = why

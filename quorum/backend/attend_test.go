@@ -9,6 +9,42 @@ import (
 	"redlockd/quorum"
 )
 
+// ready waits until the node has answered a take of that key with more than that it was not asked.
+func (f fixture) ready(key, token string) *heard {
+	f.Helper()
+	for range 10000 {
+		h := f.send(take(key, token, time.Hour))
+		synctest.Wait()
+		if h.all()[0].Vote != quorum.Unknown {
+			return h
+		}
+		time.Sleep(ms)
+	}
+	f.Fatal("no vote within 10 s")
+	return nil
+}
+
+// What waits until the node is vouched for is told before anything is taken there, so that it does not meet
+// what is taken with the same token.
+func TestOwedUntilVouchedForGoesFirst(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Flush()
+		time.Sleep(lookEvery + ms)
+		synctest.Wait()
+		if f.pipe.State().Vouched {
+			t.Fatal("vouched for")
+		}
+		f.node.Put("k", "shared", time.Hour)
+		f.pipe.Owe(&quorum.Request{Op: quorum.Release, Key: []byte("k"), Token: []byte("shared"), Later: true}, f.clock()+time.Hour)
+		time.Sleep(100 * ms)
+		synctest.Wait()
+		f.holds("k", "shared")
+		f.want(f.ready("k", "shared"), 0, yes)
+		time.Sleep(time.Second)
+		f.holds("k", "shared")
+	})
+}
+
 // What there is no room for yet keeps its place: behind it there may be what must not overtake it.
 func TestOwedKeepsItsOrder(t *testing.T) {
 	const n = 2 * maxFlight

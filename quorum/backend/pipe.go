@@ -18,6 +18,7 @@ var (
 	errSilent  = errors.New("not answering")
 	errClosed  = errors.New("closed")
 	errUnasked = errors.New("a reply that nobody asked for")
+	errUntold  = errors.New("not told yet what it is owed")
 )
 
 // Options of a pipe.
