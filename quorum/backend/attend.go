@@ -50,7 +50,7 @@ func (p *Pipe) attend(ctx context.Context) {
 				l.renewMark()
 			}
 			if p.settleClock(l) {
-				wait = p.opts.Patience.Timeout / 4 // soon, others are being asked
+				wait = p.opts.Patience.Timeout / 4
 			}
 		}
 	}
@@ -91,10 +91,13 @@ func (l *link) expel(findings []Finding) {
 		return
 	}
 	done := func(reply) { l.fail(findings[0]) }
-	_ = l.send(call{own: &own{
+	err := l.send(call{own: &own{
 		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, "", quorum.SpoiltMark}},
 		done:    done,
 	}}, l.pipe.opts.Clock())
+	if err != nil {
+		l.fail(findings[0]) // the mark is deleted when it is dialled again
+	}
 }
 
 func mayHaveEvicted(findings []Finding) bool {
@@ -116,8 +119,8 @@ func (p *Pipe) noteFindings(findings []Finding) {
 }
 
 // settleClock finds out whose clock it was that jumped, and has the mark deleted if it was the node's (P4). It
-// returns false when there is nothing to be done.
-func (p *Pipe) settleClock(l *link) bool {
+// says whether to look again soon, since others are being asked.
+func (p *Pipe) settleClock(l *link) (soon bool) {
 	l.mu.Lock()
 	by, wall, jumped := l.watch.Jumped()
 	since := l.jumped
@@ -153,7 +156,7 @@ func (p *Pipe) settleClock(l *link) bool {
 		p.noteJump()
 		l.deleteMark(vouch)
 	}
-	return jumped
+	return jumped && p.opts.Clock()-since < inDoubt
 }
 
 // doubtFor is how long the others are waited for to tell whose clock it was that jumped: one of them may be gone for good, and
@@ -195,18 +198,21 @@ func (l *link) renewMark() {
 
 // deleteMark un-vouches the node for everyone, in order with everything else on this connection (P4).
 func (l *link) deleteMark(vouch string) {
-	done := func(r reply) {
+	ended := func(deleted bool) {
 		l.mu.Lock()
+		defer l.mu.Unlock()
 		l.settles = false
-		if r.err == nil {
+		if deleted {
 			l.watch.Retracted(vouch)
 		}
-		l.mu.Unlock()
 	}
-	_ = l.send(call{own: &own{
+	err := l.send(call{own: &own{
 		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, vouch, quorum.SpoiltMark}},
-		done:    done,
+		done:    func(r reply) { ended(r.err == nil) },
 	}}, l.pipe.opts.Clock())
+	if err != nil {
+		ended(false) // the queue is full: attend tries again
+	}
 }
 
 // evidence of all other nodes' clocks, and asks those that have not said anything since.
@@ -276,8 +282,12 @@ func (p *Pipe) noteTrust(l *link) {
 		p.trust.vouched, p.trust.since = vouched, p.opts.Clock()
 	}
 	if vouched {
-		p.admit.Store(false) // whoever brought it back
+		p.admit.Store(false)       // whoever brought it back
+		p.sendOwed(l, len(p.owed)) // what waited for that, before any take, as in enter
 		p.tellLater()
+		l.mu.Lock()
+		l.told = true
+		l.mu.Unlock()
 	}
 	if why != p.trust.why {
 		p.trust.why = why

@@ -67,6 +67,7 @@ func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
 	}
 	if err != nil {
 		c.Close()
+		p.fleet.unclaim(p)
 		return nil, err
 	}
 	wire.gather = true
@@ -118,16 +119,16 @@ func (p *Pipe) acquaint(ctx context.Context, c redis.Conn, wire *conn, old *link
 	if err := p.fleet.claim(p, met.runID); err != nil {
 		return nil, err
 	}
-	var before *quorum.Watch
+	watch := quorum.NewWatch(met.runID, nil)
 	if old != nil {
 		if err := succeed(ctx, c, met, old); err != nil {
 			return nil, err
 		}
-		old.mu.Lock()
-		before = old.watch
+		old.mu.Lock() // its last answers may still be handed out, and attend be at work
+		watch = quorum.NewWatch(met.runID, old.watch)
 		old.mu.Unlock()
 	}
-	l := newLink(p, c, wire, met, quorum.NewWatch(met.runID, before))
+	l := newLink(p, c, wire, met, watch)
 	// Until an answer was quick: a step shorter than a baseline is wide would not be seen.
 	var look quorum.Look
 	for try := 0; try == 0 || try < exactTries && !look.Clock.Exact(); try++ {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +18,7 @@ var (
 	errSilent  = errors.New("not answering")
 	errClosed  = errors.New("closed")
 	errUnasked = errors.New("a reply that nobody asked for")
+	errUntold  = errors.New("not told yet what it is owed")
 )
 
 // Options of a pipe.
@@ -268,17 +268,28 @@ func (p *Pipe) tellOwed() {
 	}
 }
 
-// sendOwed sends the oldest n of what is owed, with mu held, and keeps what there is no room for.
+// sendOwed sends the oldest n of what is owed and timely, with mu held. What there is no room for is kept, in its order: a top-up
+// must not come behind the release that followed it.
 func (p *Pipe) sendOwed(l *link, n int) {
 	now := p.opts.Clock()
-	n = min(n, len(p.owed))
-	owed := p.owed[:n]
-	p.owed = slices.Clone(p.owed[n:])
-	for _, c := range owed {
-		c.sent = now
-		if now < c.until && (!p.timely(c) || l.send(c, now) != nil) {
-			p.keep(c, now)
+	kept := p.owed[:0]
+	for _, c := range p.owed {
+		if now >= c.until {
+			continue
 		}
+		if n > 0 && p.timely(c) {
+			n--
+			c.sent = now
+			if l.send(c, now) == nil {
+				continue
+			}
+			n = 0
+		}
+		kept = append(kept, c)
+	}
+	clear(p.owed[len(kept):])
+	if p.owed = kept; len(kept) == 0 {
+		p.owed = nil // a burst is over
 	}
 }
 

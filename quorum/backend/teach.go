@@ -39,7 +39,10 @@ func (p *Pipe) teach(ctx context.Context) {
 		}
 		err := p.lesson(ctx)
 		p.ended(err)
-		if err != nil {
+		switch {
+		case errors.Is(err, errBusy): // perhaps for hours (P10), and each try is a connection
+			sleep(ctx, quorum.Jitter(tendEvery, rand.Float64()))
+		case err != nil:
 			sleep(ctx, quorum.Jitter(2*restMin, rand.Float64()))
 		}
 	}
