@@ -24,7 +24,7 @@ func TestR24StepForward(t *testing.T) {
 		w.refused(two, "k", until, func() bool { return markOf(last) != mark })
 		w.until("unvouched", time.Second, func() bool { return !vouched(last) })
 		two.wantFact(4, "vouched", "no")
-		two.wantFact(4, "vouched_why", "not vouched for: its clock jumped by about 30s")
+		two.wantFact(4, "vouched_why", "not vouched for: its clock jumped, it gained 30s …")
 		w.refused(two, "k", until, func() bool { return vouched(last) })
 		w.blocksUntil(last, "k", "t1", until, ttl, 0)
 		if off := markOf(last).Offset; off < 30*time.Second-ms || off > 30*time.Second+ms {
@@ -50,7 +50,7 @@ func TestR24StepBeforeTheStart(t *testing.T) {
 		end()
 		last.Step(30 * time.Second)
 		two := w.client(w.redlockd())
-		two.wantFact(4, "vouched_why", "not vouched for: its clock jumped by about 30s")
+		two.wantFact(4, "vouched_why", "not vouched for: its clock jumped, it gained 30s …")
 		w.refused(two, "k", until, func() bool { return markOf(last).Offset > 0 && vouched(last) })
 		w.blocksUntil(last, "k", "t1", until, ttl, 0)
 		w.refused(two, "k", until, nil)
@@ -66,7 +66,7 @@ func TestR24StepBack(t *testing.T) {
 		until := w.heldByLast(3, one, "k", ttl)
 		last.Step(-time.Second)
 		w.refused(two, "k", until, func() bool { return !vouched(last) })
-		two.wantFact(4, "vouched_why", "…clock jumped by about -1s")
+		two.wantFact(4, "vouched_why", "…clock jumped, it lost 1s …")
 		w.refused(two, "k", until, func() bool { return markOf(last).Offset < 0 })
 		w.refused(two, "k", until, nil)
 		w.free(two, "k", until) // on the others
@@ -87,7 +87,7 @@ func TestR24ClockRunsWrong(t *testing.T) {
 				if vouched(last) {
 					w.Fatal("it is still vouched for")
 				}
-				two.wantFact(4, "vouched_why", "…clock jumped by about …")
+				two.wantFact(4, "vouched_why", "…clock jumped, it …")
 				two.want("EVAL "+release+" 1 k t2", ":0", 0)
 				w.free(two, "k", until)
 				last.Rate(1)
@@ -144,7 +144,7 @@ func TestR24WeWerePaused(t *testing.T) {
 			for _, n := range w.nodes[:moved] {
 				n.Step(20 * time.Second)
 			}
-			if got := one.receive(); !like(got, "-NOQUORUM …its clock jumped by about 20.01s…") {
+			if got := one.receive(); !like(got, "-NOQUORUM …its clock jumped, it gained 20.01s…") {
 				w.Fatal(got)
 			}
 			for _, n := range w.nodes {
@@ -159,7 +159,6 @@ func TestR24WeWerePaused(t *testing.T) {
 			}
 			one.wantFact(0, "vouched", "yes")
 			two := w.client(w.redlockd()) // whose wall clock is wrong as well
-			two.want("SET k3 t NX PX 60000", "-NOQUORUM …its clock jumped by about 20s…", 0)
 			time.Sleep(1100 * ms)
 			two.want("SET k3 t NX PX 60000", "+OK", 0)
 			if w.marks() != marks {

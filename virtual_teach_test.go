@@ -218,6 +218,7 @@ func TestR21TeacherGone(t *testing.T) {
 		before(w.nodes[2], 2, script(pageScript), func() {
 			gone <- time.Now()
 			go end()
+			time.Sleep(200 * ms) // until it is gone
 		})
 		last.Flush()
 		w.until("begun", time.Second, func() bool { return taught(last) })

@@ -154,7 +154,7 @@ func (r *Round) topUp(node int) (Amend, bool) {
 //   - what a node was topped up with: when that was carried out is not known either.
 func (r *Round) takeBack(node int) (Amend, bool) {
 	a := r.slots[node].Answer
-	if r.taught(node) {
+	if a.Vote != Yes && r.taught(node) {
 		return r.takeBackLater(node)
 	}
 	if a.Vote != Yes { // one that does not count has set the key all the same

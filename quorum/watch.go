@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,8 +16,8 @@ type Watch struct {
 	runID string // what this connection reported when it was opened
 	clock NodeClock
 
-	// known is the mark that vouches for the node; empty if nothing does.
-	known string
+	// known is the mark that vouches for the node; empty if nothing does. lastKnown is the last that did.
+	known, lastKnown string
 	// era grows with every change of known. A vote counts only if it was asked for in the present era: a value that
 	// was lost and has come back vouches for nothing that was asked for before.
 	era    uint32
@@ -30,6 +31,10 @@ type Watch struct {
 	// suspects are what the jump may have come after (see VouchOf): they never count again.
 	suspects [2]string
 	seen     string // the mark that was read together with the jump
+
+	// left are the instances (see VouchOf) that another one has taken the place of, behind the same address. One that comes back
+	// has missed what was taken meanwhile, however whole its memory is.
+	left []string
 
 	// excused is the last jump that was ours, and our clock when it was settled: the nodes are judged one after the
 	// other, and to those that come later this one still is a witness.
@@ -60,6 +65,7 @@ const (
 	errInstance NotVouched = "it is another instance than before, so that it was restarted or replaced"
 	errSpoilt   NotVouched = "its clock jumped, or it may have evicted keys, as another redlockd has seen"
 	errRetold   NotVouched = "it had forgotten and was taught again meanwhile"
+	errCameBack NotVouched = "another instance had its place meanwhile"
 	errPaused   NotVouched = "clocks of a majority moved together, so that redlockd itself was paused"
 	errUnread   NotVouched = "nothing was read yet"
 )
@@ -68,9 +74,18 @@ const (
 // was none: over the same instance, its clock goes on, and a jump that was not settled is not forgotten.
 func NewWatch(runID string, before *Watch) *Watch {
 	w := &Watch{runID: runID, gone: errUnread}
-	if before == nil || before.runID != runID || runID == "" {
+	if before == nil {
 		return w
 	}
+	w.left = before.left
+	if before.runID != runID || runID == "" {
+		if last := VouchOf(before.lastKnown); last != "" {
+			w.left = append(slices.Clip(w.left), last)
+			w.left = w.left[max(0, len(w.left)-maxLeft):]
+		}
+		return w
+	}
+	w.lastKnown = before.lastKnown
 	w.clock, w.step, w.by, w.wall = before.clock, before.step, before.by, before.wall
 	w.suspects, w.seen = before.suspects, before.seen
 	w.excused, w.excusedAt, w.excuses = before.excused, before.excusedAt, before.excuses
@@ -79,6 +94,9 @@ func NewWatch(runID string, before *Watch) *Watch {
 	}
 	return w
 }
+
+// maxLeft bounds what is remembered of an address that leads somewhere else all the time.
+const maxLeft = 64
 
 // Trust is what a connection knew of its node when a flush was sent.
 type Trust struct {
@@ -142,7 +160,12 @@ func (w *Watch) adopt(mark string) {
 	}
 	m := ParseMark(mark)
 	if m.RunID != "" && m.RunID == w.runID && VouchOf(mark) != w.suspects[0] && VouchOf(mark) != w.suspects[1] {
-		w.known, w.gone = mark, nil
+		if slices.Contains(w.left, VouchOf(mark)) {
+			w.gone, w.step = errCameBack, condemned
+			w.suspects, w.seen = [2]string{VouchOf(mark), VouchOf(mark)}, mark
+			return
+		}
+		w.known, w.lastKnown, w.gone = mark, mark, nil
 		w.era++
 		return
 	}

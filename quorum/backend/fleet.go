@@ -33,11 +33,12 @@ func Open(nodes ...Options) []*Pipe {
 	}
 	for _, p := range f.pipes { // now that all of them are known to each other
 		ctx, cancel := context.WithCancel(context.Background())
-		p.cancel = cancel
+		beside, leave := context.WithCancel(ctx)
+		p.cancel, p.leaveAlone = cancel, leave
 		p.done.Go(func() { p.connect(ctx) })
 		if watched {
-			p.done.Go(func() { p.attend(ctx) })
-			p.done.Go(func() { p.teach(ctx) })
+			p.done.Go(func() { p.attend(beside) })
+			p.done.Go(func() { p.teach(beside) })
 		}
 	}
 	return f.pipes

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,7 +52,9 @@ type Pipe struct {
 	fleet  *fleet
 	index  int // in the fleet
 	cancel context.CancelFunc
-	done   sync.WaitGroup // until connect, attend and teach have returned
+	// leaveAlone ends teaching and attending, before the pipe itself ends.
+	leaveAlone context.CancelFunc
+	done       sync.WaitGroup // until connect, attend and teach have returned
 
 	nudge chan struct{} // what is known of the node's memory or clock has changed
 	alarm chan struct{} // the node's clock has jumped
@@ -366,10 +369,21 @@ func (p *Pipe) leave(l *link, why error) {
 	}
 }
 
+// delivering says that the node is up, and has something to answer or to be told still.
+func (p *Pipe) delivering() bool {
+	s := p.State()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return s.Health == quorum.Up && (s.Queued > 0 || slices.ContainsFunc(p.owed, func(c call) bool {
+		return c.req.Op != quorum.TopUp && p.timely(c) && p.opts.Clock() < c.until
+	}))
+}
+
 // Close waits until the node has answered what it was sent and is owed, unless it does not answer, but not
 // longer than ctx, and ends the pipe.
 func (p *Pipe) Close(ctx context.Context) {
-	for s := p.State(); ctx.Err() == nil && s.Health == quorum.Up && s.Queued+s.Owed > 0; s = p.State() {
+	p.leaveAlone()
+	for ctx.Err() == nil && p.delivering() {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
