@@ -150,8 +150,8 @@ func TestR24WeWerePaused(t *testing.T) {
 			for _, n := range w.nodes {
 				n.Slow(0)
 			}
-			w.wantHolders("k", "t", 0)
 			time.Sleep(1100 * ms)
+			w.wantHolders("k", "t", 0)
 			one.want("SET k2 t NX PX 60000", "+OK", 0)
 			w.wantHolders("k2", "t", 5)
 			if w.marks() != marks {
