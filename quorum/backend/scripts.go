@@ -80,10 +80,12 @@ return {v, redis.call('PTTL', KEYS[1])}`)
 // The scripts of readmission. A mark is changed by nothing else. They are called by their text: seldom enough.
 const (
 	// unvouch replaces the mark, if it begins with ARGV[1], by ARGV[2], which vouches for nothing; if ARGV[1] is empty, whatever mark
-	// vouches (P4). A lesson's mark is left alone: the lesson looks at the clock itself (P9).
+	// vouches (P4). A lesson's mark is left alone: the lesson looks at the clock itself (P9). A node whose memory is full refuses to set
+	// anything: there the mark is deleted, which it does not refuse.
 	unvouch = `local m = redis.call('GET', KEYS[1])
 if m and m ~= ARGV[2] and string.sub(m, 1, #ARGV[1]) == ARGV[1] and string.sub(m, 1, 9) ~= 'teaching:' then
-  redis.call('SET', KEYS[1], ARGV[2])
+  local set = redis.pcall('SET', KEYS[1], ARGV[2])
+  if set.err then redis.call('DEL', KEYS[1]) end
   return 1
 end
 return 0`
