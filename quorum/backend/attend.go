@@ -15,6 +15,7 @@ type trust struct {
 	why      string
 	taught   string // how it was taught by us, to be told when it is seen to be vouched for
 	teaching string // our lesson's progress
+	inVain   string // why the lesson before failed, as the log has it
 	jumps    int    // how often its clock was to blame of late
 	jumped   time.Duration
 }
@@ -282,7 +283,8 @@ func (p *Pipe) noteTrust(l *link) {
 		p.trust.vouched, p.trust.since = vouched, p.opts.Clock()
 	}
 	if vouched {
-		p.admit.Store(false)       // whoever brought it back
+		p.admit.Store(false) // whoever brought it back
+		p.trust.teaching, p.trust.inVain = "", ""
 		p.sendOwed(l, len(p.owed)) // what waited for that, before any take, as in enter
 		p.tellLater()
 		l.mu.Lock()

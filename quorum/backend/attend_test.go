@@ -87,3 +87,21 @@ func TestP4DeletionIsTriedAgain(t *testing.T) {
 		}
 	})
 }
+
+// Why a node is not back yet is told for as long as it is so.
+func TestWhyALessonIsInVain(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Flush()
+		f.node.Refuse("MISCONF no disk")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := f.pipe.State().Teaching; got != "in vain so far: MISCONF no disk" {
+			t.Fatalf("%q", got)
+		}
+		f.node.Refuse("")
+		f.want(f.ready("k", "t"), 0, yes)
+		if got := f.pipe.State().Teaching; got != "" {
+			t.Fatalf("%q", got)
+		}
+	})
+}

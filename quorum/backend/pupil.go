@@ -25,6 +25,7 @@ type pupil struct {
 	*side
 	mark   string // ours
 	before quorum.Mark
+	failed map[*Pipe]string // why which node could not be scanned
 
 	mu     turns // guards the connection while several nodes are scanned
 	tended time.Duration
@@ -36,7 +37,7 @@ func (p *Pipe) pupil(ctx context.Context) (*pupil, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pupil{side: s, mu: make(turns, 1)}, nil
+	return &pupil{side: s, failed: map[*Pipe]string{}, mu: make(turns, 1)}, nil
 }
 
 // turns is a lock that is held while a node answers: in a test, virtual time goes on for who waits for a channel, and

@@ -94,9 +94,25 @@ func (p *Pipe) ended(err error) {
 		}
 	case errors.Is(err, errClock):
 		p.noteJump()
-		fallthrough
-	default:
+		p.inVain(err)
+	case errors.Is(err, errVouched), errors.Is(err, errElsewhere), errors.Is(err, errBusy), errors.Is(err, context.Canceled):
 		p.opts.Log.Debug("lesson ended", "node", p.opts.Name, "why", err)
+	default:
+		p.inVain(err)
+	}
+}
+
+// inVain tells why the node is not back yet: nobody else does, and it can go on for long. The log has each reason once.
+func (p *Pipe) inVain(why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.trust.vouched {
+		return
+	}
+	p.trust.teaching = "in vain so far: " + why.Error()
+	if p.trust.inVain != why.Error() {
+		p.trust.inVain = why.Error()
+		p.opts.Log.Warn("node could not be taught, which is tried again", "node", p.opts.Name, "why", why)
 	}
 }
 
@@ -183,10 +199,18 @@ func (s *pupil) study(ctx context.Context, lesson *quorum.Lesson, nodes []int) e
 			continue
 		}
 		lesson.ScanFailed(i, s.pipe.opts.Clock())
-		s.pipe.opts.Log.Warn("a node could not be scanned for another", "node", s.pipe.fleet.pipes[i].opts.Name,
-			"for", s.pipe.opts.Name, "why", errs[k])
+		s.scanFailed(s.pipe.fleet.pipes[i], errs[k])
 	}
 	return s.tend()
+}
+
+// scanFailed is logged once for each node and reason: it is tried again every half second, perhaps for hours.
+func (s *pupil) scanFailed(other *Pipe, why error) {
+	if s.failed[other] == why.Error() {
+		return
+	}
+	s.failed[other] = why.Error()
+	s.pipe.opts.Log.Warn("a node could not be scanned for another", "node", other.opts.Name, "for", s.pipe.opts.Name, "why", why)
 }
 
 // Admit implements quorum.Node.
