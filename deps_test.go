@@ -10,16 +10,17 @@ import (
 
 // imports is who may import whom among our packages. Everything else is forbidden.
 var imports = map[string][]string{
-	"redlockd":                     {"commands", "conf", "proxy", "quorum", "quorum/backend", "quorum/backend/demo"},
-	"redlockd/conf":                {},
-	"redlockd/commands":            {},
-	"redlockd/quorum":              {},
-	"redlockd/quorum/backend":      {"quorum"},
-	"redlockd/quorum/backend/demo": {"quorum"},
-	"redlockd/quorum/quorumtest":   {"quorum"},
-	"redlockd/proxy":               {"commands", "quorum"},
-	"redlockd/bench":               {"bench/*"},
-	"redlockd/bench/*":             {"bench/*"},
+	"redlockd":                         {"commands", "conf", "proxy", "quorum", "quorum/backend", "quorum/backend/demo"},
+	"redlockd/conf":                    {},
+	"redlockd/commands":                {},
+	"redlockd/quorum":                  {},
+	"redlockd/quorum/backend":          {"quorum"},
+	"redlockd/quorum/backend/demo":     {"quorum"},
+	"redlockd/quorum/quorumtest":       {"quorum"},
+	"redlockd/quorum/quorumtest/model": {},
+	"redlockd/proxy":                   {"commands", "quorum"},
+	"redlockd/bench":                   {"bench/*"},
+	"redlockd/bench/*":                 {"bench/*"},
 }
 
 // pure packages open nothing: what they may not import of the standard library and of others.

@@ -11,6 +11,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,12 +37,20 @@ func virtual(t *testing.T, n int, test func(world)) {
 		for range n {
 			w.nodes = append(w.nodes, quorumtest.NewNode())
 		}
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // slow nodes have ended, too
 		test(w)
 	})
 }
 
 // redlockd starts one more redlockd over the fleet.
 func (w world) redlockd(flags ...string) *quorumtest.Listener {
+	w.Helper()
+	ln, _ := w.start(flags...)
+	return ln
+}
+
+// start one more redlockd. end ends it at once, with nothing told to anybody.
+func (w world) start(flags ...string) (ln *quorumtest.Listener, end func()) {
 	w.Helper()
 	var addresses []string
 	byAddress := map[string]*quorumtest.Node{}
@@ -61,26 +70,32 @@ func (w world) redlockd(flags ...string) *quorumtest.Listener {
 	log := slog.New(slog.DiscardHandler)
 	pipes := open(config, dial, clock, log)
 	server := proxy.New(options(config, pipes, clock, log))
-	ln := quorumtest.NewListener()
+	ln = quorumtest.NewListener()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ln) }()
-	w.Cleanup(func() {
-		for _, n := range w.nodes {
-			n.Resume()
-		}
-		limit, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	var once sync.Once
+	stop := func(within time.Duration) {
+		limit, cancel := context.WithTimeout(context.Background(), within)
 		defer cancel()
 		server.Shutdown(limit)
 		closeAll(limit, pipes)
 		if err := <-served; err != nil {
 			w.Error(err)
 		}
+	}
+	w.Cleanup(func() {
+		for _, n := range w.nodes {
+			n.Before(nil)
+			n.ReleaseConnections()
+			n.Resume()
+		}
+		once.Do(func() { stop(5 * time.Second) })
 		for _, n := range w.nodes {
 			n.Cut()
 		}
 	})
 	synctest.Wait() // connected
-	return ln
+	return ln, func() { once.Do(func() { stop(0) }) }
 }
 
 // client of one redlockd.

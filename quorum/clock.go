@@ -7,11 +7,11 @@ import "time"
 // an answer took.
 
 const (
-	// A clock may gain clockRate (0.5 %) and clockSlack on ours between two readings of the baseline. That
-	// is below Drift, which every lock is padded with (R15): a baseline is kept for clockBaseline and then
-	// renewed, so that what is tolerated adds up to 0.7 % and 2 ms at most. Healthy clocks are within 0.1 %.
-	clockRate     = 200 // one part in
-	clockSlack    = 2 * time.Millisecond
+	// Between any two readings, however far apart, a clock may gain or lose clockRate (0.5 %) and clockSlack on ours, as far as
+	// the readings can tell. That is below Drift, which every lock is padded with (R15). Healthy clocks are within 0.1 %.
+	clockRate  = 200 // one part in
+	clockSlack = 2 * time.Millisecond
+	// clockBaseline is how long readings are compared to find an exact one.
 	clockBaseline = time.Second
 )
 
@@ -26,6 +26,9 @@ func (r Reading) ahead() Shift {
 	return Shift{r.Node - r.Received, r.Node - r.Sent + time.Microsecond} // TIME cuts off what is below a microsecond
 }
 
+// Exact says that the reading leaves no more open than a clock may gain at once.
+func (r Reading) Exact() bool { return r.Received-r.Sent <= clockSlack }
+
 // Shift is how far a clock has moved, as far as is known: not less than Low, not more than High.
 type Shift struct{ Low, High time.Duration }
 
@@ -37,31 +40,62 @@ func (s Shift) width() time.Duration { return s.High - s.Low }
 // since is the movement from an earlier interval to this one.
 func (s Shift) since(was Shift) Shift { return Shift{s.Low - was.High, s.High - was.Low} }
 
-// beyond says that it is certainly more than d, forward or back.
-func (s Shift) beyond(d time.Duration) bool { return s.Low > d || s.High < -d }
+// Beyond says that it is certainly more than d, forward or back.
+func (s Shift) Beyond(d time.Duration) bool { return s.Low > d || s.High < -d }
 
 func (s Shift) overlaps(o Shift) bool { return s.Low <= o.High && o.Low <= s.High }
 
 // NodeClock is what is known of a node's clock. The zero value knows nothing.
 type NodeClock struct {
-	base   Reading // what readings are compared with
+	// Invariant: what one of all readings so far would show to be a step is one against these two: gain leaves the clock
+	// the least room to gain, loss the least to lose. They are not the first ones, since a healthy clock moves by less than
+	// it may; and not the latest ones where these took long: what slow answers hide is seen when they are quick again.
+	gain, loss Reading
+
+	base   Reading // an exact one, a while ago
 	best   Reading // the most exact one since
 	first  Reading // the first baseline that was renewed, for the drift
-	latest Reading
+	latest Reading // that was no step
+	last   Reading // of all
 	known  bool
 }
 
-// Observe a reading that was received after all before. The shift is what the clock has moved since the baseline; ok says
-// that this may be its rate. After a step the baseline stays as it was: a new one is a new NodeClock.
+// Observe a reading that was received after all before. ok says that the clock may have run that way, by what all of its readings
+// tell; if not, the shift is what it has certainly moved. After a step it is still compared with what it was
+// before: whoever has taken note of it begins Anew.
 func (c *NodeClock) Observe(r Reading) (moved Shift, ok bool) {
 	if !c.known {
-		*c = NodeClock{base: r, best: r, latest: r, known: true}
+		*c = NodeClock{gain: r, loss: r, base: r, best: r, latest: r, last: r, known: true}
 		return Shift{}, true
 	}
-	moved = r.ahead().since(c.base.ahead())
-	if moved.beyond(tolerated(r.Received - c.base.Sent)) {
+	c.last = r
+	now, gain, loss := r.ahead(), c.gain.ahead(), c.loss.ahead()
+	if moved = now.since(gain); moved.Low > tolerated(r.Received-c.gain.Sent) {
 		return moved, false
 	}
+	if moved = now.since(loss); moved.High < -tolerated(r.Received-c.loss.Sent) {
+		return moved, false
+	}
+	if now.High-gain.High <= (r.Sent-c.gain.Sent)/clockRate {
+		c.gain = r
+	}
+	if now.Low-loss.Low >= -(r.Sent-c.loss.Sent)/clockRate {
+		c.loss = r
+	}
+	c.keep(r)
+	return moved, true
+}
+
+// witness is the reading against which the clock has moved.
+func (c *NodeClock) witness(moved Shift) Reading {
+	if moved.Low > 0 {
+		return c.gain
+	}
+	return c.loss
+}
+
+// keep the reading for Best and Drift.
+func (c *NodeClock) keep(r Reading) {
 	c.latest = r
 	if r.ahead().width() <= c.best.ahead().width() {
 		c.best = r
@@ -72,7 +106,14 @@ func (c *NodeClock) Observe(r Reading) (moved Shift, ok bool) {
 			c.first = c.base
 		}
 	}
-	return moved, true
+}
+
+// Anew is a clock of which nothing is known but the last reading, a step or not.
+func (c *NodeClock) Anew() (fresh NodeClock) {
+	if c.known {
+		fresh.Observe(c.last)
+	}
+	return fresh
 }
 
 // tolerated is what a clock may gain or lose while d goes by on ours.
@@ -135,12 +176,14 @@ type Evidence struct {
 }
 
 // JudgeClock says whose clock it was that moved by step, from what the n-1 other nodes show. When we stood still together
-// with our clock, or our wall clock was set, all nodes seem to move by the same.
+// with our clock, or our wall clock was set, all nodes seem to move by the same, but for what their clocks differ in rate.
 func JudgeClock(step Shift, others []Evidence) Blame {
+	slack := tolerated(max(step.about(), -step.about()))
+	near := Shift{step.Low - slack, step.High + slack}
 	same, open := 1, 0
 	for _, e := range others {
 		switch {
-		case e.Heard && e.Moved && e.By.overlaps(step):
+		case e.Heard && e.Moved && e.By.overlaps(near):
 			same++
 		case !e.Heard, !e.Moved && e.By.overlaps(step): // too inexact to tell
 			open++

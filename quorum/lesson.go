@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -13,15 +14,18 @@ const (
 	Unreached Standing = iota
 	// Forgetful: connected, and not vouched for.
 	Forgetful
+	// Spoilt: the same, but it still has locks, though not all of them (see IsSpoilt): it is not to be taken for new.
+	Spoilt
 	// Trusted: connected, and vouched for.
 	Trusted
 )
 
 // AllForgot says that no node of the fleet is vouched for, although all of them answered (P11): it is new, or has lost all
-// its memory at once, which cannot be told apart.
+// its memory at once, which cannot be told apart. Spoilt nodes have not lost all of it, and still know locks that others
+// have forgotten; but one that is alone has nobody to wait for.
 func AllForgot(standings []Standing) bool {
 	for _, s := range standings {
-		if s != Forgetful {
+		if s != Forgetful && !(s == Spoilt && len(standings) == 1) {
 			return false
 		}
 	}
@@ -117,48 +121,49 @@ func (l *Lesson) Next(now time.Duration, standings []Standing) Step {
 
 // after the wait of P6.
 func (l *Lesson) after(now time.Duration, standings []Standing) Step {
-	done, can, retry := 0, []int(nil), time.Duration(0)
+	done, can, failing, retry := 0, []int(nil), 0, time.Duration(0)
 	for i := range standings {
 		switch {
 		case i == l.node:
 		case l.scanned[i]:
 			done++
-		case standings[i] == Trusted && (l.failed[i] == 0 || now >= l.failed[i]+rescan):
+		case standings[i] != Trusted:
+		case l.failed[i] == 0 || now >= l.failed[i]+rescan:
 			can = append(can, i)
-		case standings[i] == Trusted:
-			retry = l.failed[i] + rescan
+		default:
+			if at := l.failed[i] + rescan; failing == 0 || at < retry {
+				retry = at
+			}
+			failing++
 		}
 	}
-	need := Teachers(l.n)
+	need, over := Teachers(l.n), l.began+WaitOut(l.longest)
 	switch {
 	case done >= need:
 		return Step{Do: Vouch, Why: fmt.Sprintf("taught by %d nodes", done)}
+	case now >= over: // R23. Also where a node that could teach it never ends its scan
+		return Step{Do: Vouch, Why: "waited for the longest lock to end"}
 	case done+len(can) >= need:
 		return Step{Do: Scan, Nodes: can[:need-done]}
-	case retry > 0:
+	case l.admitted || l.complete && done+len(can)+failing < need:
+		return l.withoutTeachers(need, done, can)
+	case done+len(can)+failing >= need:
 		return Step{Do: Wait, Until: retry, Why: "a scan failed"}
 	}
-	return l.withoutTeachers(now, need, done, can)
+	return Step{Do: Wait, Until: over, Why: fmt.Sprintf( // P10
+		"%d of %d other nodes can teach it: waiting for more, or until the longest lock has ended in %v (see REDLOCK ADMIT)",
+		done+len(can)+failing, need, (over - now).Round(time.Second))}
 }
 
-// withoutTeachers: too few others are vouched for (P10).
-func (l *Lesson) withoutTeachers(now time.Duration, need, done int, can []int) Step {
-	over := l.began + WaitOut(l.longest)
-	var why string
+// withoutTeachers: it is vouched for although too few others can teach it. What can be copied is, in one try.
+func (l *Lesson) withoutTeachers(need, done int, can []int) Step {
+	can = slices.DeleteFunc(can, func(i int) bool { return l.failed[i] != 0 })
 	switch {
-	case l.admitted:
-		why = fmt.Sprintf("admitted by an operator, taught by %d nodes of %d", done, need)
-	case l.complete:
-		why = fmt.Sprintf("it has kept everything on disk, taught by %d nodes of %d", done, need) // P13
-	case now >= over:
-		why = "waited for the longest lock to end" // R23
-	default:
-		return Step{Do: Wait, Until: over, Why: fmt.Sprintf(
-			"%d of %d other nodes can teach it: waiting for more, or until the longest lock has ended in %v (see REDLOCK ADMIT)",
-			done+len(can), need, (over - now).Round(time.Second))}
+	case len(can) > 0:
+		return Step{Do: Scan, Nodes: can}
+	case l.admitted: // P10
+		return Step{Do: Vouch, Why: fmt.Sprintf("admitted by an operator, taught by %d nodes of %d", done, need)}
+	default: // P13
+		return Step{Do: Vouch, Why: fmt.Sprintf("it has kept everything on disk, taught by %d nodes of %d", done, need)}
 	}
-	if len(can) > 0 {
-		return Step{Do: Scan, Nodes: can} // what can be copied is
-	}
-	return Step{Do: Vouch, Why: why}
 }

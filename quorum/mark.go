@@ -61,6 +61,19 @@ func VouchOf(mark string) string {
 // maxOffset is as many milliseconds as fit a Duration.
 const maxOffset = int64(1<<63-1) / int64(time.Millisecond)
 
+// A node that was un-vouched because its clock jumped, or because it may have evicted keys, carries SpoiltMark in place of its mark,
+// and the nonce of a lesson begins with again from then on: it has locks, and has lost some, so that a fleet of such
+// nodes is not new (P11).
+const (
+	SpoiltMark = "spoilt"
+	again      = "again-"
+)
+
+// IsSpoilt says that the node was un-vouched for that and has not been taught since.
+func IsSpoilt(mark string) bool {
+	return mark == SpoiltMark || strings.HasPrefix(mark, teaching+again)
+}
+
 // String is the inverse of ParseMark.
 func (m Mark) String() string {
 	switch {

@@ -45,8 +45,9 @@ func (o Op) Promises() bool {
 	return o == Take || o == Overwrite || o == Extend || o == Expire
 }
 
-// ForAll says that the operation is told to nodes that are not vouched for as well (P12): what only removes. The
-// others would be a waste, since their votes would not count, and a take must not be sent at all (P2).
+// ForAll says that the operation is told to nodes that are not vouched for as well (P12): what only removes, and what gives
+// a node a lock that is granted already. The others would be a waste, since their votes would not count, and a
+// take must not be sent at all (P2).
 func (o Op) ForAll() bool {
 	return o == Release || o == TakeBack || o == Delete || o == TopUp
 }
@@ -76,6 +77,9 @@ type Request struct {
 	// SetBy is, on our clock: for TakeBack, a moment by which the key that is meant had been set for Life; for TopUp, the
 	// moment from which Life counts.
 	SetBy time.Duration
+
+	// Later: not to be told before the node is vouched for. It takes away what a lesson may copy meanwhile.
+	Later bool
 
 	// Wire is for whoever implements Node: what the request looks like on its wire,
 	// made once for all nodes.

@@ -1,6 +1,9 @@
 package quorum
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Round is the state of one command on its way to all nodes: who said what, what
 // the verdict is, and what must still be put right on which node. It is pure; Fleet keeps
@@ -151,6 +154,9 @@ func (r *Round) topUp(node int) (Amend, bool) {
 //   - what a node was topped up with: when that was carried out is not known either.
 func (r *Round) takeBack(node int) (Amend, bool) {
 	a := r.slots[node].Answer
+	if a.Vote != Yes && r.taught(node) {
+		return r.takeBackLater(node)
+	}
 	if a.Vote != Yes { // one that does not count has set the key all the same
 		return Amend{}, false
 	}
@@ -161,19 +167,48 @@ func (r *Round) takeBack(node int) (Amend, bool) {
 	return Amend{Node: node, Req: back, Until: r.began + r.req.Life}, true
 }
 
+// taught says that the node was not vouched for, so that it may be given, by a lesson, what others held a moment
+// before they were told to delete it.
+func (r *Round) taught(node int) bool {
+	a := &r.slots[node].Answer
+	if a.Doubt == nil && a.Err == nil {
+		return false // quickly: this is every round
+	}
+	var reason NotVouched
+	return errors.As(a.Doubt, &reason) || errors.As(a.Err, &reason)
+}
+
+// takeBackLater undoes on a node that is being taught what it may copy from one that has accepted. The copy expires
+// when the original would have, or a moment later.
+func (r *Round) takeBackLater(node int) (Amend, bool) {
+	var latest time.Duration
+	for i := range r.slots {
+		if s := &r.slots[i]; s.heard && s.Vote == Yes && s.At-r.began < r.req.Life-Drift(r.req.Life) {
+			latest = max(latest, s.At)
+		}
+	}
+	if latest == 0 {
+		return Amend{}, false
+	}
+	back := &Request{Op: TakeBack, Key: r.req.Key, Token: r.req.Token, Life: r.req.Life + spread, SetBy: latest, Later: true}
+	return Amend{Node: node, Req: back, Until: r.began + r.req.Life}, true
+}
+
 // repeatRelease tells a release again to a node that may not have got it (R19), until the lock has expired by
 // itself. When that is was said by the nodes that released it; it also tells the lock from one that was
-// taken with the same token since, which expires later. Where none has said it, the token alone must do.
+// taken with the same token since, which expires later. Where none has said it, the token alone must do. A node that is being taught
+// is told when that is over, whatever it has said: it may have been given the lock after it had released it.
 func (r *Round) repeatRelease(node int) (Amend, bool) {
-	a := r.slots[node].Answer
-	if a.Vote != Unknown || a.Trace == Awaited || r.ruling.Verdict == Denied {
+	a, later := r.slots[node].Answer, r.taught(node)
+	if a.Vote != Unknown && !later || a.Trace == Awaited || r.ruling.Verdict == Denied {
 		return Amend{}, false
 	}
 	left, by := r.lockLeft()
 	if left == 0 {
-		return Amend{Node: node, Req: r.req, Until: r.began + Pad(r.maxTTL)}, true
+		again := &Request{Op: Release, Key: r.req.Key, Token: r.req.Token, Later: later}
+		return Amend{Node: node, Req: again, Until: r.began + Pad(r.maxTTL)}, true
 	}
-	again := &Request{Op: TakeBack, Key: r.req.Key, Token: r.req.Token, Life: left + spread, SetBy: by}
+	again := &Request{Op: TakeBack, Key: r.req.Key, Token: r.req.Token, Life: left + spread, SetBy: by, Later: later}
 	return Amend{Node: node, Req: again, Until: by + left}, true
 }
 

@@ -1,8 +1,8 @@
 package quorum
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -16,12 +16,13 @@ type Watch struct {
 	runID string // what this connection reported when it was opened
 	clock NodeClock
 
-	// known is the mark that vouches for the node; empty if nothing does.
-	known string
+	// known is the mark that vouches for the node; empty if nothing does. lastKnown is the last that did.
+	known, lastKnown string
 	// era grows with every change of known. A vote counts only if it was asked for in the present era: a value that
 	// was lost and has come back vouches for nothing that was asked for before.
-	era  uint32
-	gone error // why known is empty
+	era    uint32
+	gone   error // why known is empty
+	spoilt bool  // the mark read last says so, see IsSpoilt
 
 	// step is what is to be done about a clock that jumped.
 	step step
@@ -30,7 +31,20 @@ type Watch struct {
 	// suspects are what the jump may have come after (see VouchOf): they never count again.
 	suspects [2]string
 	seen     string // the mark that was read together with the jump
+
+	// left are the instances (see VouchOf) that another one has taken the place of, behind the same address. One that comes back
+	// has missed what was taken meanwhile, however whole its memory is.
+	left []string
+
+	// excused is the last jump that was ours, and our clock when it was settled: the nodes are judged one after the
+	// other, and to those that come later this one still is a witness.
+	excused   Shift
+	excusedAt time.Duration
+	excuses   bool
 }
+
+// witness is for how long a jump that was ours is remembered: all other nodes are looked at within that time.
+const witness = 5 * time.Second
 
 type step uint8
 
@@ -40,29 +54,49 @@ const (
 	condemned      // it was the node's: its mark must be deleted, for everyone
 )
 
-var (
-	errUnmarked = errors.New("not vouched for: it has no mark, so that it is new or was flushed")
-	errTaught   = errors.New("not vouched for: it is being taught what it may have forgotten")
-	errInstance = errors.New("not vouched for: it is another instance than before, so that it was restarted or replaced")
-	errRetold   = errors.New("not vouched for: it had forgotten and was taught again meanwhile")
-	errPaused   = errors.New("not vouched for: clocks of a majority moved together, so that redlockd itself was paused")
-	errUnwatch  = errors.New("not vouched for: nothing was read yet")
+// NotVouched is why a node's yes does not count, and why takes are not sent to it.
+type NotVouched string
+
+func (n NotVouched) Error() string { return "not vouched for: " + string(n) }
+
+const (
+	errUnmarked NotVouched = "it has no mark, so that it is new or was flushed"
+	errTaught   NotVouched = "it is being taught what it may have forgotten"
+	errInstance NotVouched = "it is another instance than before, so that it was restarted or replaced"
+	errSpoilt   NotVouched = "its clock jumped, or it may have evicted keys, as another redlockd has seen"
+	errRetold   NotVouched = "it had forgotten and was taught again meanwhile"
+	errCameBack NotVouched = "another instance had its place meanwhile"
+	errPaused   NotVouched = "clocks of a majority moved together, so that redlockd itself was paused"
+	errUnread   NotVouched = "nothing was read yet"
 )
 
 // NewWatch of a connection that reported runID when it was opened. before is the watch of the connection before it, nil if there
 // was none: over the same instance, its clock goes on, and a jump that was not settled is not forgotten.
 func NewWatch(runID string, before *Watch) *Watch {
-	w := &Watch{runID: runID, gone: errUnwatch}
-	if before == nil || before.runID != runID || runID == "" {
+	w := &Watch{runID: runID, gone: errUnread}
+	if before == nil {
 		return w
 	}
+	w.left = before.left
+	if before.runID != runID || runID == "" {
+		if last := VouchOf(before.lastKnown); last != "" {
+			w.left = append(slices.Clip(w.left), last)
+			w.left = w.left[max(0, len(w.left)-maxLeft):]
+		}
+		return w
+	}
+	w.lastKnown = before.lastKnown
 	w.clock, w.step, w.by, w.wall = before.clock, before.step, before.by, before.wall
 	w.suspects, w.seen = before.suspects, before.seen
+	w.excused, w.excusedAt, w.excuses = before.excused, before.excusedAt, before.excuses
 	if w.step != steady {
 		w.gone = before.gone
 	}
 	return w
 }
+
+// maxLeft bounds what is remembered of an address that leads somewhere else all the time.
+const maxLeft = 64
 
 // Trust is what a connection knew of its node when a flush was sent.
 type Trust struct {
@@ -93,12 +127,12 @@ func (w *Watch) See(l Look) error {
 		return l.Err
 	}
 	moved, ok := w.clock.Observe(l.Clock)
-	switch {
-	case w.step != steady:
+	if !ok {
+		w.jump(moved, l.Mark, false, l.Clock.Received-w.clock.witness(moved).Sent)
+		w.clock = w.clock.Anew()
+	}
+	if w.step != steady {
 		return w.gone // P4: until the mark was deleted and a new one is read
-	case !ok:
-		w.jump(moved, l.Mark, false, l.Clock.Received-w.clock.base.Sent)
-		return w.gone
 	}
 	if l.Mark != w.known && w.known != "" && VouchOf(l.Mark) == VouchOf(w.known) {
 		w.known = l.Mark // its offset was renewed
@@ -120,16 +154,22 @@ func (w *Watch) See(l Look) error {
 // adopt the mark that was read: for what is sent from now on. Why the node is not vouched for is what
 // was seen first.
 func (w *Watch) adopt(mark string) {
+	w.spoilt = IsSpoilt(mark)
 	if mark == w.known && mark != "" {
 		return
 	}
 	m := ParseMark(mark)
 	if m.RunID != "" && m.RunID == w.runID && VouchOf(mark) != w.suspects[0] && VouchOf(mark) != w.suspects[1] {
-		w.known, w.gone = mark, nil
+		if slices.Contains(w.left, VouchOf(mark)) {
+			w.gone, w.step = errCameBack, condemned
+			w.suspects, w.seen = [2]string{VouchOf(mark), VouchOf(mark)}, mark
+			return
+		}
+		w.known, w.lastKnown, w.gone = mark, mark, nil
 		w.era++
 		return
 	}
-	if w.known == "" && w.gone != errUnwatch {
+	if w.known == "" && !w.unread() {
 		return
 	}
 	w.known = ""
@@ -139,20 +179,24 @@ func (w *Watch) adopt(mark string) {
 		w.gone = errInstance
 	case m.Nonce != "":
 		w.gone = errTaught
+	case w.spoilt:
+		w.gone = errSpoilt
 	default:
 		w.gone = errUnmarked
 	}
 }
 
-// jump: the clock moved by that within a time of ours; or, by wall clocks, since it was vouched for.
+// jump: the clock moved by that within a time of ours, or, by wall clocks, since it was vouched for; it was seen together with
+// mark. It may be another one, before the one before it was settled: what was taught meanwhile is suspect, too, and what
+// was to be done is not enough any more.
 func (w *Watch) jump(moved Shift, mark string, wall bool, within time.Duration) {
-	if w.gone == nil || w.gone == errUnwatch { // else the first reason stays
-		w.gone = fmt.Errorf("not vouched for: its clock jumped, it %s within %v", moved, within.Round(time.Millisecond))
+	if w.gone == nil || w.unread() { // else the first reason stays
+		w.gone = NotVouched(fmt.Sprintf("its clock jumped, it %s within %v", moved, within.Round(time.Millisecond)))
 		if wall {
-			w.gone = fmt.Errorf("not vouched for: its clock jumped, it %s since it was vouched for, by wall clocks", moved)
+			w.gone = NotVouched(fmt.Sprintf("its clock jumped, it %s since it was vouched for, by wall clocks", moved))
 		}
 	}
-	w.step, w.by, w.wall = stepped, moved, wall
+	w.step, w.by, w.wall = max(w.step, stepped), moved, wall
 	w.suspects, w.seen = [2]string{VouchOf(w.known), VouchOf(mark)}, mark
 	w.known = ""
 	w.era++
@@ -162,7 +206,7 @@ func (w *Watch) jump(moved Shift, mark string, wall bool, within time.Duration) 
 // clocks, which nobody here witnessed: beyond tolerance it is a jump. wall is our wall clock minus the clock of readings.
 func (w *Watch) CheckWall(wall, tolerance time.Duration) {
 	moved, ok := w.WallShift(wall)
-	if ok && w.step == steady && moved.beyond(tolerance) {
+	if ok && w.step == steady && moved.Beyond(tolerance) {
 		w.jump(moved, w.known, true, 0)
 	}
 }
@@ -186,7 +230,7 @@ func (w *Watch) WallShift(wall time.Duration) (Shift, bool) {
 // is false if there is nothing to do.
 func (w *Watch) Renew(wall, tolerance time.Duration) (old, renewed string, due bool) {
 	moved, ok := w.WallShift(wall)
-	if !ok || w.step != steady || !moved.beyond(tolerance/4) {
+	if !ok || w.step != steady || !moved.Beyond(tolerance/4) {
 		return "", "", false
 	}
 	m := ParseMark(w.known)
@@ -202,20 +246,29 @@ func (w *Watch) Evidence(since time.Duration) Evidence {
 	if w.step != steady && !w.wall {
 		return Evidence{Heard: true, Moved: true, By: w.by}
 	}
+	if w.excuses && since-w.excusedAt < witness {
+		return Evidence{Heard: true, Moved: true, By: w.excused}
+	}
 	r, ok := w.clock.Latest()
-	if !ok || r.Received < since {
+	if !ok || r.Sent < since { // an answer that was on its way already may be from before
 		return Evidence{}
 	}
 	return Evidence{Heard: true, By: r.ahead().since(w.clock.base.ahead())}
 }
 
-// WallEvidence is the same by wall clocks. A node without a mark cannot tell.
+// WallEvidence is the same by wall clocks. A node without a mark cannot tell. The offsets of two marks may be off by a
+// quarter of tolerance each (see Renew), so that two nodes that show the same do not show it more exactly.
 func (w *Watch) WallEvidence(wall, tolerance time.Duration) Evidence {
 	moved, ok := w.WallShift(wall)
-	if !ok {
+	switch {
+	case !ok && w.unread():
+		return Evidence{}
+	case !ok:
 		return Evidence{Heard: true, By: Shift{}} // it never shares
+	case !moved.Beyond(tolerance):
+		return Evidence{Heard: true, By: moved}
 	}
-	return Evidence{Heard: true, Moved: moved.beyond(tolerance), By: moved}
+	return Evidence{Heard: true, Moved: true, By: Shift{moved.Low - tolerance/2, moved.High + tolerance/2}}
 }
 
 // Condemn the node's clock: it was the node that jumped.
@@ -232,20 +285,27 @@ func (w *Watch) Condemned() (vouch string, due bool) {
 	return w.suspects[1], w.step == condemned
 }
 
-// Retracted: the node has answered that its mark was deleted. From here on a new one counts, and the
-// clock is compared with what it shows now (P4).
-func (w *Watch) Retracted() { w.settle(w.gone) }
+// Retracted: the node has answered that what Condemned had named was deleted. From here on a new mark counts (P4): it was made
+// after the jump, and there has been no other one since.
+func (w *Watch) Retracted(vouch string) {
+	if w.step == condemned && vouch == w.suspects[1] {
+		w.settle(w.gone)
+	}
+}
 
 // Forgive: it was we who stood still. What is in flight does not count, since how long it took is not known.
 func (w *Watch) Forgive() {
 	if w.step == stepped {
+		if !w.wall {
+			w.excused, w.excusedAt, w.excuses = w.by, w.clock.last.Received, true
+		}
 		w.suspects = [2]string{}
 		w.settle(errPaused)
 	}
 }
 
 func (w *Watch) settle(why error) {
-	w.step, w.clock, w.gone = steady, NodeClock{}, why
+	w.step, w.gone = steady, why
 	w.era++
 }
 
@@ -261,16 +321,18 @@ func (a Answer) Doubted(op Op, doubt error) Answer {
 	return a
 }
 
-// RunID is what the connection reported when it was opened.
-func (w *Watch) RunID() string { return w.runID }
+// unread: there has been no mark to read since the connection was opened, or since we stood still.
+func (w *Watch) unread() bool { return w.known == "" && (w.gone == errUnread || w.gone == errPaused) }
 
 // Standing of the node, for the readmission of others.
 func (w *Watch) Standing() Standing {
 	switch {
-	case w.step != steady || w.gone == errUnwatch:
+	case w.step != steady || w.unread():
 		return Unreached
 	case w.known != "":
 		return Trusted
+	case w.spoilt:
+		return Spoilt
 	default:
 		return Forgetful
 	}

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"redlockd/quorum"
@@ -31,10 +32,16 @@ func (p *Pipe) attend(ctx context.Context) {
 	for wait := lookEvery; ; {
 		select {
 		case <-time.After(wait):
+		case <-p.alarm:
 		case <-ctx.Done():
 			return
 		}
 		wait = lookEvery
+		p.mu.Lock()
+		if now := p.opts.Clock(); now >= p.purge {
+			p.forgetOwed(now)
+		}
+		p.mu.Unlock()
 		if l := p.current.Load(); l != nil {
 			l.lookIfIdle()
 			if now := p.opts.Clock(); now-examined >= examineEvery {
@@ -43,7 +50,7 @@ func (p *Pipe) attend(ctx context.Context) {
 				l.renewMark()
 			}
 			if p.settleClock(l) {
-				wait = p.opts.Patience.Timeout / 4 // soon, others are being asked
+				wait = p.opts.Patience.Timeout / 4
 			}
 		}
 	}
@@ -69,12 +76,32 @@ func (l *link) examine() {
 		}
 		findings := inspect(string(info), l.pipe.opts.DB, 1)
 		if len(findings) > 0 && findings[0].Fatal {
-			l.fail(findings[0]) // and it will not be let in again as long as it is so
+			l.expel(findings) // and it will not be let in again as long as it is so
 			return
 		}
 		l.pipe.noteFindings(findings)
 	}
 	_ = l.send(call{own: &own{command: command{name: "INFO"}, done: done}}, l.pipe.opts.Clock())
+}
+
+// expel the node. One that may have dropped locks has its mark deleted first: the mark has no expiry, and survives where they do not.
+func (l *link) expel(findings []Finding) {
+	if !mayHaveEvicted(findings) {
+		l.fail(findings[0])
+		return
+	}
+	done := func(reply) { l.fail(findings[0]) }
+	err := l.send(call{own: &own{
+		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, "", quorum.SpoiltMark}},
+		done:    done,
+	}}, l.pipe.opts.Clock())
+	if err != nil {
+		l.fail(findings[0]) // the mark is deleted when it is dialled again
+	}
+}
+
+func mayHaveEvicted(findings []Finding) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Code == "evicts" })
 }
 
 // noteFindings logs what is new among what is wrong with the node, but not so wrong that it is not used.
@@ -92,8 +119,8 @@ func (p *Pipe) noteFindings(findings []Finding) {
 }
 
 // settleClock finds out whose clock it was that jumped, and has the mark deleted if it was the node's (P4). It
-// returns false when there is nothing to be done.
-func (p *Pipe) settleClock(l *link) bool {
+// says whether to look again soon, since others are being asked.
+func (p *Pipe) settleClock(l *link) (soon bool) {
 	l.mu.Lock()
 	by, wall, jumped := l.watch.Jumped()
 	since := l.jumped
@@ -102,6 +129,9 @@ func (p *Pipe) settleClock(l *link) bool {
 		blame := quorum.JudgeClock(by, p.evidence(since, wall))
 		if blame == quorum.Theirs && wall && !p.teachable() {
 			blame = quorum.NotKnown
+		}
+		if blame == quorum.NotKnown && p.opts.Clock()-since > p.doubtFor(wall) {
+			blame = quorum.Theirs
 		}
 		l.mu.Lock()
 		switch blame {
@@ -126,8 +156,20 @@ func (p *Pipe) settleClock(l *link) bool {
 		p.noteJump()
 		l.deleteMark(vouch)
 	}
-	return jumped
+	return jumped && p.opts.Clock()-since < inDoubt
 }
+
+// doubtFor is how long the others are waited for to tell whose clock it was that jumped: one of them may be gone for good, and
+// to blame the node is always safe. For a jump that nobody has witnessed it is the longest life of a lock, see teachable.
+func (p *Pipe) doubtFor(wall bool) time.Duration {
+	if wall {
+		return quorum.WaitOut(p.opts.MaxLife)
+	}
+	return inDoubt
+}
+
+// inDoubt is many times what a node that is there needs to tell its time.
+const inDoubt = 5 * time.Second
 
 // teachable says that enough others are vouched for to teach the node. A jump that nobody has witnessed may be a clock that ran
 // wrong for days: several nodes must not be un-vouched for it at once, because then nobody could teach them. Until
@@ -156,18 +198,21 @@ func (l *link) renewMark() {
 
 // deleteMark un-vouches the node for everyone, in order with everything else on this connection (P4).
 func (l *link) deleteMark(vouch string) {
-	done := func(r reply) {
+	ended := func(deleted bool) {
 		l.mu.Lock()
+		defer l.mu.Unlock()
 		l.settles = false
-		if r.err == nil {
-			l.watch.Retracted()
+		if deleted {
+			l.watch.Retracted(vouch)
 		}
-		l.mu.Unlock()
 	}
-	_ = l.send(call{own: &own{
-		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, vouch}},
-		done:    done,
+	err := l.send(call{own: &own{
+		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, vouch, quorum.SpoiltMark}},
+		done:    func(r reply) { ended(r.err == nil) },
 	}}, l.pipe.opts.Clock())
+	if err != nil {
+		ended(false) // the queue is full: attend tries again
+	}
 }
 
 // evidence of all other nodes' clocks, and asks those that have not said anything since.
@@ -218,7 +263,14 @@ func (p *Pipe) noteTrust(l *link) {
 	}
 	l.mu.Lock()
 	gone := l.watch.Vouched()
+	_, _, jumped := l.watch.Jumped()
 	l.mu.Unlock()
+	if jumped {
+		select {
+		case p.alarm <- struct{}{}:
+		default:
+		}
+	}
 	vouched, why := gone == nil, "it carries the mark of this instance"
 	switch {
 	case !vouched:
@@ -228,6 +280,14 @@ func (p *Pipe) noteTrust(l *link) {
 	}
 	if vouched != p.trust.vouched {
 		p.trust.vouched, p.trust.since = vouched, p.opts.Clock()
+	}
+	if vouched {
+		p.admit.Store(false)       // whoever brought it back
+		p.sendOwed(l, len(p.owed)) // what waited for that, before any take, as in enter
+		p.tellLater()
+		l.mu.Lock()
+		l.told = true
+		l.mu.Unlock()
 	}
 	if why != p.trust.why {
 		p.trust.why = why

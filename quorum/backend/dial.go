@@ -67,6 +67,7 @@ func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
 	}
 	if err != nil {
 		c.Close()
+		p.fleet.unclaim(p)
 		return nil, err
 	}
 	wire.gather = true
@@ -118,25 +119,28 @@ func (p *Pipe) acquaint(ctx context.Context, c redis.Conn, wire *conn, old *link
 	if err := p.fleet.claim(p, met.runID); err != nil {
 		return nil, err
 	}
-	var before *quorum.Watch
+	watch := quorum.NewWatch(met.runID, nil)
 	if old != nil {
 		if err := succeed(ctx, c, met, old); err != nil {
 			return nil, err
 		}
-		old.mu.Lock()
-		before = old.watch
+		old.mu.Lock() // its last answers may still be handed out, and attend be at work
+		watch = quorum.NewWatch(met.runID, old.watch)
 		old.mu.Unlock()
 	}
-	l := newLink(p, c, wire, met, quorum.NewWatch(met.runID, before))
-	look, err := p.look(c)
-	if err != nil {
-		return nil, err
+	l := newLink(p, c, wire, met, watch)
+	// Until an answer was quick: a step shorter than a baseline is wide would not be seen.
+	var look quorum.Look
+	for try := 0; try == 0 || try < exactTries && !look.Clock.Exact(); try++ {
+		if look, err = p.look(c); err != nil {
+			return nil, err
+		}
+		l.mu.Lock()
+		_, _ = l.see(look, look.Clock.Received) // there are no votes yet
+		l.mu.Unlock()
 	}
 	l.mu.Lock()
-	_, _ = l.see(look, look.Clock.Received) // there are no votes yet
-	if before == nil || before.RunID() != met.runID {
-		l.watch.CheckWall(p.wall(), p.opts.Tolerance)
-	}
+	l.watch.CheckWall(p.wall(), p.opts.Tolerance)
 	if _, _, jumped := l.watch.Jumped(); jumped {
 		l.jumped = look.Clock.Received
 	}
@@ -147,18 +151,22 @@ func (p *Pipe) acquaint(ctx context.Context, c redis.Conn, wire *conn, old *link
 	return l, nil
 }
 
-// look reads the node's mark and clock. Without a mark, it is "".
+// exactTries is how often the clock is read when a connection is opened: on a slow network it is never exact.
+const exactTries = 10
+
+// look reads the node's clock and mark. Without a mark, it is "".
 func (p *Pipe) look(c redis.Conn) (quorum.Look, error) {
 	sent := p.opts.Clock()
-	mark, err := c.Do("GET", quorum.MarkKey)
-	if err != nil {
-		return quorum.Look{}, err
-	}
 	t, err := c.Do("TIME")
 	if err != nil {
 		return quorum.Look{}, err
 	}
-	look := lookOf([]reply{{mark, nil}, {t, nil}}, quorum.Trust{}, sent, p.opts.Clock())
+	received := p.opts.Clock()
+	mark, err := c.Do("GET", quorum.MarkKey)
+	if err != nil {
+		return quorum.Look{}, err
+	}
+	look := lookOf([]reply{{t, nil}, {mark, nil}}, quorum.Trust{}, sent, received)
 	return look, look.Err
 }
 
@@ -178,6 +186,11 @@ func greet(c redis.Conn, db int) (peer, []Finding, error) {
 		return peer{}, nil, err
 	}
 	if len(findings) > 0 && findings[0].Fatal {
+		if mayHaveEvicted(findings) { // the mark has no expiry, and survives where locks do not
+			if _, err := c.Do("EVAL", unvouch, 1, quorum.MarkKey, "", quorum.SpoiltMark); err != nil && !refusal(err) {
+				return peer{}, nil, err
+			}
+		}
 		return peer{}, nil, findings[0]
 	}
 	for _, s := range scripts {

@@ -24,17 +24,21 @@ func Open(nodes ...Options) []*Pipe {
 	f := &fleet{name: nonce(), claims: map[string]*Pipe{}}
 	f.tried.Add(len(nodes))
 	for i, opts := range nodes {
-		p := &Pipe{opts: opts, fleet: f, index: i, since: opts.Clock(), nudge: make(chan struct{}, 1)}
+		p := &Pipe{
+			opts: opts, fleet: f, index: i, since: opts.Clock(),
+			nudge: make(chan struct{}, 1), alarm: make(chan struct{}, 1),
+		}
 		p.trust.since = p.since
 		f.pipes = append(f.pipes, p)
 	}
 	for _, p := range f.pipes { // now that all of them are known to each other
 		ctx, cancel := context.WithCancel(context.Background())
-		p.cancel = cancel
+		beside, leave := context.WithCancel(ctx)
+		p.cancel, p.leaveAlone = cancel, leave
 		p.done.Go(func() { p.connect(ctx) })
 		if watched {
-			p.done.Go(func() { p.attend(ctx) })
-			p.done.Go(func() { p.teach(ctx) })
+			p.done.Go(func() { p.attend(beside) })
+			p.done.Go(func() { p.teach(beside) })
 		}
 	}
 	return f.pipes
@@ -92,9 +96,17 @@ func (p *Pipe) standing() quorum.Standing {
 	return l.watch.Standing()
 }
 
-// wall is our wall clock minus the clock that rounds are judged by.
-func (p *Pipe) wall() time.Duration {
-	return time.Duration(p.opts.Wall().UnixNano()) - p.opts.Clock()
+// wall is our wall clock minus the clock that rounds are judged by. It is read anew when we were stopped between
+// the one and the other.
+func (p *Pipe) wall() (offset time.Duration) {
+	for range 10 {
+		before := p.opts.Clock()
+		offset = time.Duration(p.opts.Wall().UnixNano()) - before
+		if p.opts.Clock()-before < time.Millisecond {
+			break
+		}
+	}
+	return offset
 }
 
 // offset of the node's clock from our wall clock, to half a round trip.

@@ -43,9 +43,10 @@ type flight struct {
 	sent  time.Duration // our clock, before it was written
 }
 
-// tail asks for the mark and the time. At the head of the flight it would say nothing about what happened
-// before the requests were carried out.
-var tail = []byte("*2\r\n$3\r\nGET\r\n$13\r\n" + quorum.MarkKey + "\r\n*1\r\n$4\r\nTIME\r\n")
+// tail asks for the time and the mark. At the head of the flight it would say nothing about what happened before the
+// requests were carried out. The mark comes last: should the clock have jumped, no mark that is newer than the jump is deleted for
+// it, and none that is older is missed.
+var tail = []byte("*1\r\n$4\r\nTIME\r\n*2\r\n$3\r\nGET\r\n$13\r\n" + quorum.MarkKey + "\r\n")
 
 // tailReplies is how many replies the tail has.
 const tailReplies = 2
@@ -80,6 +81,7 @@ type link struct {
 	retired bool          // no new calls; waits for the answers of what is flying
 	cause   error         // not nil: failed
 	watch   *quorum.Watch
+	told    bool          // since the node is vouched for: it was told what had waited for that, so that takes may follow
 	jumped  time.Duration // our clock when watch saw the node's clock jump
 	settles bool          // the deletion of the mark was sent, and not answered (P4)
 	latency time.Duration // from a flight's departure to its last answer, smoothed
@@ -114,8 +116,14 @@ func (l *link) send(c call, now time.Duration) error {
 		return errSilent
 	case l.calls.n >= l.pipe.opts.Queue:
 		return fmt.Errorf("queue full with %d requests", l.calls.n)
-	case watched && c.voter != nil && !c.req.Op.ForAll() && l.watch.Vouched() != nil:
-		return l.watch.Vouched() // P2: only over a connection on which the node was seen to be vouched for
+	}
+	if watched && c.voter != nil && !c.req.Op.ForAll() {
+		if err := l.watch.Vouched(); err != nil {
+			return err // P2: only over a connection on which the node was seen to be vouched for
+		}
+		if !l.told {
+			return errUntold
+		}
 	}
 	if l.calls.n == 0 {
 		l.heard = now
@@ -323,6 +331,7 @@ func (l *link) see(look quorum.Look, now time.Duration) (doubt error, changed bo
 	was := l.watch.Vouched()
 	doubt = l.watch.See(look)
 	changed = was != l.watch.Vouched()
+	l.told = l.told && !changed
 	if _, _, jumped := l.watch.Jumped(); jumped && changed {
 		l.jumped = now
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +18,7 @@ var (
 	errSilent  = errors.New("not answering")
 	errClosed  = errors.New("closed")
 	errUnasked = errors.New("a reply that nobody asked for")
+	errUntold  = errors.New("not told yet what it is owed")
 )
 
 // Options of a pipe.
@@ -51,9 +51,12 @@ type Pipe struct {
 	fleet  *fleet
 	index  int // in the fleet
 	cancel context.CancelFunc
-	done   sync.WaitGroup // until connect, attend and teach have returned
+	// leaveAlone ends teaching and attending, before the pipe itself ends.
+	leaveAlone context.CancelFunc
+	done       sync.WaitGroup // until connect, attend and teach have returned
 
 	nudge chan struct{} // what is known of the node's memory or clock has changed
+	alarm chan struct{} // the node's clock has jumped
 	admit atomic.Bool   // an operator's word is to be acted on
 
 	// current is the link that new requests go to; nil while the node is not worth asking.
@@ -105,35 +108,33 @@ func (p *Pipe) owe(c call) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.current.Load() == nil && !p.roomFor(c.req) {
+		return // quickly: this is every lock that is taken while a node is away
+	}
 	now := p.opts.Clock()
 	if now >= c.until {
 		return
 	}
 	c.sent = now
-	if l := p.current.Load(); l != nil && l.send(c, now) == nil {
+	if l := p.current.Load(); l != nil && p.timely(c) && l.send(c, now) == nil {
 		return
 	}
 	p.keep(c, now)
 }
+
+// timely says, with mu held, that the call may be told as far as the node's memory is concerned.
+func (p *Pipe) timely(c call) bool { return !c.req.Later || p.trust.vouched || !watched }
 
 // keep holds what is owed until the node can be told. When there is no room the newest is
 // dropped: the oldest is likeliest to have been set before the node went away.
 //
 // Top-ups have half of the room: they make a lock survive more, and are not needed to free one.
 func (p *Pipe) keep(c call, now time.Duration) {
-	if c.req.Op == quorum.TopUp && len(p.owed) >= p.opts.Owed/2 {
+	if !p.roomFor(c.req) {
 		return
 	}
 	if len(p.owed) >= p.opts.Owed && now >= p.purge {
-		p.purge = now + purgeEvery // not each time: it looks at all of them
-		live := p.owed[:0]
-		for _, o := range p.owed {
-			if now < o.until {
-				live = append(live, o)
-			}
-		}
-		clear(p.owed[len(live):])
-		p.owed = live
+		p.forgetOwed(now)
 	}
 	if len(p.owed) >= p.opts.Owed {
 		p.dropped++
@@ -141,6 +142,10 @@ func (p *Pipe) keep(c call, now time.Duration) {
 	}
 	p.owed = append(p.owed, c)
 	p.tellLater()
+}
+
+func (p *Pipe) roomFor(req *quorum.Request) bool {
+	return req.Op != quorum.TopUp || len(p.owed) < p.opts.Owed/2
 }
 
 // tellLater arms tellOwed, with mu held, if there is something to tell to a node that is up.
@@ -151,8 +156,21 @@ func (p *Pipe) tellLater() {
 	}
 }
 
-// purgeEvery is how often what is owed is looked through for what need not be told any more.
+// purgeEvery is how often what is owed is looked through for what need not be told any more, at most.
 const purgeEvery = time.Second
+
+// forgetOwed makes room, with mu held.
+func (p *Pipe) forgetOwed(now time.Duration) {
+	p.purge = now + purgeEvery
+	live := p.owed[:0]
+	for _, o := range p.owed {
+		if now < o.until {
+			live = append(live, o)
+		}
+	}
+	clear(p.owed[len(live):])
+	p.owed = live
+}
 
 // lose gives up a call of a link that was lost.
 func (p *Pipe) lose(c call, a quorum.Answer) {
@@ -183,7 +201,7 @@ func (p *Pipe) State() quorum.NodeState {
 		Vouched: p.trust.vouched, VouchedSince: p.trust.since, VouchedWhy: p.trust.why, Teaching: p.trust.teaching,
 	}
 	for i := range p.owed {
-		if now < p.owed[i].until {
+		if now < p.owed[i].until && p.owed[i].req.Op != quorum.TopUp {
 			s.Owed++
 		}
 	}
@@ -224,15 +242,19 @@ func (p *Pipe) change(h quorum.Health, now time.Duration, why error) {
 	}
 }
 
-// retry keeps what is owed for another try: the node has answered it with an error, or has no room for it.
+// retry keeps what is owed for another try: the node has answered it with an error. A top-up is not tried again: it could
+// come behind the release that was sent meanwhile, and nobody would take it back.
 func (p *Pipe) retry(c call) {
+	if c.req.Op == quorum.TopUp {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.keep(c, p.opts.Clock())
 }
 
 // retryOwed is how long what is owed to a node that is up waits for another try.
-const retryOwed = 500 * time.Millisecond
+const retryOwed = 300 * time.Millisecond
 
 // tellOwed runs a while after something could not be told to a node that is up. It tells a flight's worth at a time:
 // a node that refuses everything must not be kept busy with it.
@@ -246,17 +268,28 @@ func (p *Pipe) tellOwed() {
 	}
 }
 
-// sendOwed sends the oldest n of what is owed, with mu held, and keeps what there is no room for.
+// sendOwed sends the oldest n of what is owed and timely, with mu held. What there is no room for is kept, in its order: a top-up
+// must not come behind the release that followed it.
 func (p *Pipe) sendOwed(l *link, n int) {
 	now := p.opts.Clock()
-	n = min(n, len(p.owed))
-	owed := p.owed[:n]
-	p.owed = slices.Clone(p.owed[n:])
-	for _, c := range owed {
-		c.sent = now
-		if now < c.until && l.send(c, now) != nil {
-			p.keep(c, now)
+	kept := p.owed[:0]
+	for _, c := range p.owed {
+		if now >= c.until {
+			continue
 		}
+		if n > 0 && p.timely(c) {
+			n--
+			c.sent = now
+			if l.send(c, now) == nil {
+				continue
+			}
+			n = 0
+		}
+		kept = append(kept, c)
+	}
+	clear(p.owed[len(kept):])
+	if p.owed = kept; len(kept) == 0 {
+		p.owed = nil // a burst is over
 	}
 }
 
@@ -327,6 +360,7 @@ func (p *Pipe) leave(l *link, why error) {
 		p.link = nil
 		p.current.Store(nil)
 		p.fleet.unclaim(p)
+		p.admit.Store(false) // it was about this instance
 		if p.trust.vouched {
 			p.trust.vouched, p.trust.since, p.trust.why = false, p.opts.Clock(), "not connected"
 		}
@@ -334,10 +368,21 @@ func (p *Pipe) leave(l *link, why error) {
 	}
 }
 
+// delivering says that the node is up, and has something to answer or to be told still.
+func (p *Pipe) delivering() bool {
+	s := p.State()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return s.Health == quorum.Up && (s.Queued > 0 || slices.ContainsFunc(p.owed, func(c call) bool {
+		return c.req.Op != quorum.TopUp && p.timely(c) && p.opts.Clock() < c.until
+	}))
+}
+
 // Close waits until the node has answered what it was sent and is owed, unless it does not answer, but not
 // longer than ctx, and ends the pipe.
 func (p *Pipe) Close(ctx context.Context) {
-	for s := p.State(); ctx.Err() == nil && s.Health == quorum.Up && s.Queued+s.Owed > 0; s = p.State() {
+	p.leaveAlone()
+	for ctx.Err() == nil && p.delivering() {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():

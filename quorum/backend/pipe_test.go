@@ -484,7 +484,8 @@ func TestOwedIsToldAgain(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		f.holds("k", "t")
 		f.node.Refuse("")
-		time.Sleep(2 * time.Second)
+		time.Sleep(5*time.Second + ms) // beside the looks at an idle node, which come every half second
+		synctest.Wait()
 		f.holds("k", "")
 		f.holds("k2", "")
 		if s := f.pipe.State(); s.Owed != 0 || s.Queued != 0 {

@@ -2,8 +2,8 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -26,7 +26,7 @@ type pupil struct {
 	mark   string // ours
 	before quorum.Mark
 
-	mu     sync.Mutex // guards the connection while several nodes are scanned
+	mu     turns // guards the connection while several nodes are scanned
 	tended time.Duration
 	copied int // locks merged
 }
@@ -36,40 +36,61 @@ func (p *Pipe) pupil(ctx context.Context) (*pupil, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pupil{side: s, mark: quorum.Mark{Nonce: nonce()}.String()}, nil
+	return &pupil{side: s, mu: make(turns, 1)}, nil
 }
 
-// begin sets our mark (P5), and returns our clock when the answer was read. force is an operator's word
-// against another teacher.
-func (s *pupil) begin(force bool) (time.Duration, error) {
-	how := ""
-	if force {
-		how = "force"
-	}
-	v, err := s.timed(1, begin, 2, quorum.MarkKey, quorum.TeacherKey,
-		s.runID+":", s.mark, s.pipe.fleet.name, teacherLease.Milliseconds(), how)
-	if err != nil {
-		return 0, err
-	}
-	switch text(v[0]) {
-	case "begun":
-		if len(v) > 3 {
+// turns is a lock that is held while a node answers: in a test, virtual time goes on for who waits for a channel, and
+// stands still for who waits for a mutex.
+type turns chan struct{}
+
+func (t turns) Lock()   { t <- struct{}{} }
+func (t turns) Unlock() { <-t }
+
+// begin sets our mark (P5), and returns our clock when the answer was read. how is "", "new" for a fleet that is new (P11), or
+// "force", an operator's word against another teacher.
+func (s *pupil) begin(how string) (time.Duration, error) {
+	var v []any
+	var err error
+	for try, exact := 0, false; try < exactTries && !exact; try++ { // again, since the clock is compared with what it shows now (P9)
+		s.clock = quorum.NodeClock{}
+		v, err = s.timed(1, begin, 2, quorum.MarkKey, quorum.TeacherKey,
+			s.runID+":", nonce(), s.pipe.fleet.name, teacherLease.Milliseconds(), how)
+		if err != nil {
+			return 0, err
+		}
+		if len(v) < 5 {
+			return 0, errors.New("unexpected reply")
+		}
+		if try == 0 {
 			s.before = quorum.ParseMark(text(v[3]))
 		}
+		r, _ := s.clock.Latest()
+		exact = r.Exact() || text(v[0]) != "begun"
+	}
+	s.mark = text(v[4])
+	switch text(v[0]) {
+	case "begun":
 		s.tended = s.pipe.opts.Clock()
 		return s.tended, nil
 	case "vouched":
 		return 0, errVouched
+	case "spoilt":
+		return 0, errSpoilt
 	default:
 		return 0, errBusy
 	}
 }
 
 // complete says that the node, by its own word, has loaded from its disk all that it had acknowledged before (P13): it was
-// vouched for then, writes every lock to its disk before it answers, and was no replica.
+// vouched for then, writes every lock to its disk before it answers, was no replica, and its clock has not jumped since, which would have
+// made its locks expire too early.
 func (s *pupil) complete() bool {
 	if s.before.RunID == "" || infoField(s.info, "aof_enabled") != "1" ||
 		infoField(s.info, "role") != "master" || infoField(s.info, "second_repl_offset") != "-1" {
+		return false
+	}
+	r, _ := s.clock.Latest()
+	if quorum.WallShift(s.before, r, s.pipe.wall()).Beyond(s.pipe.opts.Tolerance) {
 		return false
 	}
 	pair, err := redis.Strings(s.do("CONFIG", "GET", "appendfsync"))

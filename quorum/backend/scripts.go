@@ -79,11 +79,12 @@ return {v, redis.call('PTTL', KEYS[1])}`)
 
 // The scripts of readmission. A mark is changed by nothing else. They are called by their text: seldom enough.
 const (
-	// unvouch deletes the mark if it begins with ARGV[1]; if that is empty, whatever mark vouches (P4). A lesson's mark is
-	// left alone: the lesson looks at the clock itself (P9).
+	// unvouch replaces the mark, if it begins with ARGV[1], by ARGV[2], which vouches for nothing; if ARGV[1] is empty, whatever mark
+	// vouches (P4). A lesson's mark is left alone: the lesson looks at the clock itself (P9).
 	unvouch = `local m = redis.call('GET', KEYS[1])
-if m and string.sub(m, 1, #ARGV[1]) == ARGV[1] and string.sub(m, 1, 9) ~= 'teaching:' then
-  return redis.call('DEL', KEYS[1])
+if m and m ~= ARGV[2] and string.sub(m, 1, #ARGV[1]) == ARGV[1] and string.sub(m, 1, 9) ~= 'teaching:' then
+  redis.call('SET', KEYS[1], ARGV[2])
+  return 1
 end
 return 0`
 
@@ -92,21 +93,26 @@ return 0`
 redis.call('SET', KEYS[1], ARGV[2])
 return 1`
 
-	// begin sets the mark of our lesson ARGV[2], unless the node is vouched for, which is what a mark that begins with
-	// ARGV[1] says (P5), or another redlockd teaches it. That one is named by the second key, for ARGV[4]
-	// milliseconds at a time: what lasts longer was left behind by a clock that jumped. It answers what it
-	// did, the node's time, and the mark before.
+	// begin sets the mark of our lesson with the nonce ARGV[2], unless the node is vouched for, which is what a mark that begins
+	// with ARGV[1] says (P5), or another redlockd teaches it. That one is named by the second key, for ARGV[4]
+	// milliseconds at a time: what lasts longer was left behind by a clock that jumped. ARGV[5] = 'force' is an operator's
+	// word against it. That a node is spoilt stays in its mark until it is vouched for; ARGV[5] = 'new', for a fleet that is
+	// new, refuses it (P11). It answers what it did, the node's time, the mark before, and ours.
 	begin = `local m = redis.call('GET', KEYS[1]) or ''
 local t = redis.call('TIME')
-if string.sub(m, 1, #ARGV[1]) == ARGV[1] then return {'vouched', t[1], t[2], m} end
+local function say(what, mark) return {what, t[1], t[2], m, mark} end
+if string.sub(m, 1, #ARGV[1]) == ARGV[1] then return say('vouched', '') end
+local spoilt = m == '` + quorum.SpoiltMark + `' or string.sub(m, 1, 15) == 'teaching:again-'
+if spoilt and ARGV[5] == 'new' then return say('spoilt', '') end
 local other = redis.call('GET', KEYS[2])
-if other and other ~= ARGV[3] and ARGV[5] == '' then
+if other and other ~= ARGV[3] and ARGV[5] ~= 'force' then
   local left = redis.call('PTTL', KEYS[2])
-  if left >= 0 and left <= tonumber(ARGV[4]) then return {'busy', t[1], t[2], m} end
+  if left >= 0 and left <= tonumber(ARGV[4]) then return say('busy', '') end
 end
-redis.call('SET', KEYS[1], ARGV[2])
+local mark = 'teaching:' .. (spoilt and 'again-' or '') .. ARGV[2]
+redis.call('SET', KEYS[1], mark)
 redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
-return {'begun', t[1], t[2], m}`
+return say('begun', mark)`
 
 	// tend tells others that we still teach, and answers the mark and the node's time.
 	tend = `if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end

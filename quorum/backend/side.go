@@ -16,6 +16,7 @@ var (
 	errLate      = errors.New("its clock could not be read exactly enough: it answers too slowly")
 	errNotMarked = errors.New("it is not vouched for itself")
 	errBusy      = errors.New("another redlockd teaches it")
+	errSpoilt    = errors.New("it was un-vouched before: the fleet is not new")
 	errVouched   = errors.New("it is vouched for")
 )
 

@@ -25,7 +25,7 @@ var errElsewhere = errors.New("no node of the fleet is vouched for: the first of
 func (p *Pipe) teach(ctx context.Context) {
 	p.fleet.tried.Wait() // a node that nobody has called yet looks like one that is down
 	for ctx.Err() == nil {
-		if p.standing() != quorum.Forgetful {
+		if s := p.standing(); s != quorum.Forgetful && s != quorum.Spoilt {
 			select {
 			case <-p.nudge:
 			case <-time.After(lookEvery):
@@ -39,7 +39,10 @@ func (p *Pipe) teach(ctx context.Context) {
 		}
 		err := p.lesson(ctx)
 		p.ended(err)
-		if err != nil {
+		switch {
+		case errors.Is(err, errBusy): // perhaps for hours (P10), and each try is a connection
+			sleep(ctx, quorum.Jitter(tendEvery, rand.Float64()))
+		case err != nil:
 			sleep(ctx, quorum.Jitter(2*restMin, rand.Float64()))
 		}
 	}
@@ -133,7 +136,11 @@ func (s *pupil) learn(ctx context.Context) error {
 		switch step.Do {
 		case quorum.Begin:
 			var received time.Duration
-			if received, err = s.begin(p.admit.Load()); err == nil {
+			how := ""
+			if p.admit.Load() {
+				how = "force"
+			}
+			if received, err = s.begin(how); err == nil {
 				lesson.Begun(received, s.complete())
 			}
 		case quorum.Wait:
@@ -242,7 +249,11 @@ func (f *fleet) vouchForAll(ctx context.Context, all []*pupil) error {
 	first := f.pipes[0]
 	var begun time.Duration
 	for _, s := range all {
-		received, err := s.begin(false) // it stops at a node that is vouched for after all
+		how := "new"
+		if len(all) == 1 {
+			how = ""
+		}
+		received, err := s.begin(how) // it stops at a node that is vouched for after all, or spoilt
 		if err != nil {
 			return err
 		}

@@ -173,10 +173,10 @@ func decodeNumber(op quorum.Op, reply any) quorum.Answer {
 	return quorum.Answer{Vote: quorum.No, Number: n}
 }
 
-// lookOf reads the replies to GET of the mark and to TIME.
+// lookOf reads the replies to TIME and to GET of the mark.
 func lookOf(replies []reply, trust quorum.Trust, sent, received time.Duration) quorum.Look {
 	look := quorum.Look{Trust: trust}
-	mark, clock := replies[0], replies[1]
+	clock, mark := replies[0], replies[1]
 	for _, r := range replies[:2] {
 		if look.Err == nil && r.err != nil {
 			look.Err = fmt.Errorf("its mark and clock cannot be read: %w", r.err)

@@ -29,13 +29,16 @@ type Node struct {
 	runID  string // of this life of the process
 	down   bool
 	delay  time.Duration
-	hung   chan struct{}              // not nil: nothing is carried out until it is closed
-	held   map[net.Conn]chan struct{} // nothing of these is carried out until it is closed
-	refuse string                     // not empty: every write is answered with this error
-	said   []field                    // by Say; the last of a name counts
-	config map[string]string
-	lua    *lua.LState // nil until the first script
-	seen   [][]string  // commands carried out, in order
+	hung   chan struct{} // not nil: nothing is carried out until it is closed
+	// latestHeld is closed when the latest command that came while the node hung was carried out.
+	latestHeld chan struct{}
+	held       map[net.Conn]chan struct{} // nothing of these is carried out until it is closed
+	before     func(args []string)        // by Before
+	refuse     string                     // not empty: every write is answered with this error
+	said       []field                    // by Say; the last of a name counts
+	config     map[string]string
+	lua        *lua.LState // nil until the first script
+	seen       [][]string  // commands carried out, in order
 }
 
 // instances that there have been, of all nodes.
@@ -127,6 +130,14 @@ func (n *Node) Slow(d time.Duration) {
 	n.delay = d
 }
 
+// Before lets do run before each command is carried out, in the way of whatever else comes over the same connection. do
+// may call every method of every node, and sleep. It is told what was sent, and must not change it; nil ends it.
+func (n *Node) Before(do func(args []string)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.before = do
+}
+
 // Refuse answers every command that writes, and every script, with this error; "" ends it.
 func (n *Node) Refuse(text string) {
 	n.mu.Lock()
@@ -155,11 +166,19 @@ func (n *Node) Kill() {
 	n.Resume()
 }
 
-// Start ends Kill.
+// Start ends Kill, or Unplug.
 func (n *Node) Start() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.down = false
+}
+
+// Unplug cuts all connections and refuses new ones until Start. The node goes on, and forgets nothing.
+func (n *Node) Unplug() {
+	n.mu.Lock()
+	n.down = true
+	n.mu.Unlock()
+	n.Cut()
 }
 
 // Save keeps a snapshot of the memory, as a node does on its disk from time to time.
@@ -239,21 +258,21 @@ func (n *Node) serve(c net.Conn) {
 		if err != nil {
 			return
 		}
+		done := n.await(c)
 		n.mu.Lock()
-		hung, held := n.hung, n.held[c]
+		before := n.before
 		n.mu.Unlock()
-		if hung != nil {
-			<-hung
-		}
-		if held != nil {
-			<-held
+		if before != nil {
+			before(args)
 		}
 		n.mu.Lock()
 		if n.conns[c] == 0 {
 			n.mu.Unlock()
+			done()
 			return // cut while it hung
 		}
 		out := n.execute(args, c)
+		done()
 		delay := n.delay
 		if isTail(args) {
 			delay = 0
@@ -264,6 +283,30 @@ func (n *Node) serve(c net.Conn) {
 			return
 		}
 	}
+}
+
+// await the end of whatever holds this connection up. What came while the node hung is carried out in the order in which it
+// came, whatever the connection; done is to be called when it was.
+func (n *Node) await(c net.Conn) (done func()) {
+	n.mu.Lock()
+	hung, held, before := n.hung, n.held[c], n.latestHeld
+	done = func() {}
+	if hung != nil {
+		carriedOut := make(chan struct{})
+		n.latestHeld, done = carriedOut, sync.OnceFunc(func() { close(carriedOut) })
+	}
+	n.mu.Unlock()
+	if hung != nil {
+		<-hung
+	}
+	if before != nil {
+		<-before
+	}
+	if held != nil {
+		done()
+		<-held
+	}
+	return done
 }
 
 func isTail(args []string) bool {
