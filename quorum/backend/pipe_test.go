@@ -586,3 +586,42 @@ func TestOwedIsToldAFlightAtATime(t *testing.T) {
 		}
 	})
 }
+
+// distant is dial to a node from which every answer takes d.
+func distant(dial func(context.Context, string, string) (net.Conn, error), d time.Duration) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		node, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		near, far := quorumtest.Pipe()
+		go func() {
+			io.Copy(node, far)
+			node.Close()
+		}()
+		go func() {
+			defer far.Close()
+			buf := make([]byte, 64<<10)
+			for {
+				n, err := node.Read(buf)
+				if err != nil {
+					return
+				}
+				time.Sleep(d)
+				far.Write(buf[:n])
+			}
+		}()
+		return near, nil
+	}
+}
+
+// A node that is far away is never read exactly, and is connected all the same.
+func TestDistantNodeIsConnected(t *testing.T) {
+	inBubble(t, func(o *Options) { o.Dial = distant(o.Dial, 45*ms) }, func(f fixture) {
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if s := f.pipe.State(); s.Health != quorum.Up || !s.Vouched {
+			t.Fatalf("%+v", s)
+		}
+	})
+}
