@@ -76,7 +76,10 @@ func TestR21RealMidway(t *testing.T) {
 		disturb   func(s *scene, c int)
 		forgetful []int // besides the last holder
 	}{
-		{"flushed", 5, 1, func(s *scene, c int) { s.must(s.nodes[c].Flush()) }, nil},
+		{"flushed", 5, 1, func(s *scene, c int) {
+			s.eventually("it has learnt the lock", func() bool { return s.at(c, "GET", key) != nil })
+			s.must(s.nodes[c].Flush())
+		}, nil},
 		{"restarted", 3, 2, restart, nil},
 		// One of those that teach it dies, and comes back empty.
 		{"a source is lost", 5, 1, func(s *scene, c int) { restart(s, s.first()) }, []int{2}},
