@@ -1,6 +1,6 @@
 package main
 
-// Nodes whose clocks jump or run wrong (R24), and fleets of three, where too few are left to teach (P10, P13).
+// Nodes whose clocks jump or run wrong (R24), and fleets of which too few are left to teach (P10, P13).
 
 import (
 	"fmt"
@@ -284,4 +284,38 @@ func TestP13KeptOnDisk(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A part of a new fleet that nobody has vouched for may vote when the longest lock has ended (R23).
+func TestP10BlankWithOneMissing(t *testing.T) {
+	virtual(t, 3, func(w world) {
+		w.blank()
+		w.nodes[0].Unplug()
+		c := w.client(w.redlockd("--max-ttl", "2s"))
+		spent := w.until("vouched for", 3*time.Second, func() bool { return vouched(w.nodes[1]) && vouched(w.nodes[2]) })
+		if want := quorum.WaitOut(quorum.Pad(2 * time.Second)); spent < want {
+			w.Fatalf("vouched for after %v, want %v", spent, want)
+		}
+		time.Sleep(600 * ms)
+		c.want("SET k t NX PX 1000", "+OK", 0)
+	})
+}
+
+// Three of five forgot: too few are left to teach them, and what is left is no new fleet.
+func TestP10TooFewTeachers(t *testing.T) {
+	virtual(t, 5, func(w world) {
+		w.guardMarks()
+		c := w.client(w.redlockd("--max-ttl", "5s"))
+		for _, n := range w.nodes[:3] {
+			n.Flush()
+		}
+		w.until("begun", time.Second, func() bool { return taught(w.nodes[2]) })
+		time.Sleep(4900 * ms)
+		c.want("SET k t NX PX 1000", "-NOQUORUM …3 unknown…not vouched for: it has no mark…", 0)
+		c.wantFact(1, "teaching", "2 of 3 other nodes can teach it: waiting for more, or until the longest lock has ended in…(see REDLOCK ADMIT)")
+		w.until("vouched for", time.Second, w.allVouched)
+		if why := c.facts(1)["vouched_why"]; strings.Contains(why, "mark") {
+			w.Fatal(why)
+		}
+	})
 }

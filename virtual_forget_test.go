@@ -294,15 +294,15 @@ func TestR21TroubleWhileTaught(t *testing.T) {
 			time.AfterFunc(2500*ms, w.nodes[source].Resume)
 		}},
 		{"source stepped", func(w world) { w.nodes[source].Step(30 * time.Second) }},
-		{"source stepped before it was asked", func(w world) { w.nodes[source].Step(30 * time.Second) }},
+		{"source stepped before", func(w world) { w.nodes[source].Step(30 * time.Second) }},
 		{"another flushed", func(w world) { w.nodes[0].Flush() }},
 	} {
-		when, nth := script(pageScript), 2
-		if strings.HasPrefix(test.name, "source") {
-			nth = 1 // before the lock was read
-		}
-		if strings.HasSuffix(test.name, "before it was asked") {
-			when = script(tendScript) // nothing on the connection of the copy has told the time yet
+		what, nth := pageScript, 2
+		switch {
+		case strings.HasSuffix(test.name, " before"): // the scan begins, and after the source was looked at last
+			what, nth = tendScript, 1
+		case strings.HasPrefix(test.name, "source"): // the lock was read
+			nth = 1
 		}
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -313,7 +313,7 @@ func TestR21TroubleWhileTaught(t *testing.T) {
 				c, ttl := w.client(two), 4*time.Second
 				until := w.heldByLast(3, w.client(one), "k", ttl)
 				var happened atomic.Bool
-				before(w.nodes[source], nth, when, func() { happened.Store(true); test.do(w) })
+				before(w.nodes[source], nth, script(what), func() { happened.Store(true); test.do(w) })
 				w.nodes[last].Flush()
 				// As if the last node were an empty one: nothing but the copy can make it refuse.
 				w.refused(c, "k", until, func() bool { return happened.Load() && vouched(w.nodes[last]) })
