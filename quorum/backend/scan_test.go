@@ -69,3 +69,27 @@ func TestP7Page(t *testing.T) {
 		}
 	})
 }
+
+// A node that another redlockd has un-vouched in the meantime is not taken for a new one, and stays so until it is vouched for (P11).
+func TestP11SpoiltIsNotNew(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Put(quorum.MarkKey, quorum.SpoiltMark, 0)
+		s, err := f.pipe.pupil(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.close()
+		if _, err := s.begin("new"); err != errSpoilt {
+			t.Fatal(err)
+		}
+		if _, err := s.begin(""); err != nil {
+			t.Fatal(err)
+		}
+		if mark, _ := f.node.Value(quorum.MarkKey); !quorum.IsSpoilt(mark) || mark == quorum.SpoiltMark {
+			t.Fatalf("marked %q", mark)
+		}
+		if _, err := s.begin("new"); err != errSpoilt {
+			t.Fatal(err)
+		}
+	})
+}
