@@ -319,3 +319,17 @@ func TestP10TooFewTeachers(t *testing.T) {
 		}
 	})
 }
+
+// A jump while the node was cut off, too small for wall clocks to tell, is seen by what was known of its clock before (P4).
+func TestP4JumpBetweenTwoConnections(t *testing.T) {
+	virtual(t, 3, func(w world) {
+		w.guardMarks()
+		w.redlockd()
+		time.Sleep(time.Second)
+		last := w.nodes[2]
+		before := markOf(last).Nonce
+		last.Cut()
+		last.Step(400 * ms)
+		w.until("taught anew", 3*time.Second, func() bool { return vouched(last) && markOf(last).Nonce != before })
+	})
+}

@@ -365,3 +365,21 @@ func TestP8LateCopy(t *testing.T) {
 		w.wantHolders("k", "t2", 5)
 	})
 }
+
+// A node that comes back with the lock as it was before it was extended has it for as long as the others (P8).
+func TestP8OldCopyIsLengthened(t *testing.T) {
+	virtual(t, 5, func(w world) {
+		w.guardMarks()
+		c := w.client(w.redlockd())
+		c.want("SET k t1 NX PX 5000", "+OK", 0)
+		last := w.nodes[4]
+		synctest.Wait()
+		last.Save()
+		until := time.Now().Add(time.Minute)
+		c.want("EVAL "+extend+" 1 k t1 60000", ":1", 0)
+		synctest.Wait()
+		restore(last)
+		w.until("vouched for", 3*time.Second, func() bool { return vouched(last) })
+		w.blocksUntil(last, "k", "t1", until, time.Minute, 0)
+	})
+}

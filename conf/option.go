@@ -88,7 +88,7 @@ func lockOptions(c *Config) []option {
 	return []option{
 		{name: "max-ttl", setting: duration(&c.MaxTTL, time.Second, 365*day), def: "24h",
 			why:    "R8: every lock ends; a take without an expiry, or with a longer one, gets this. Laravel's scheduler locks live 24h",
-			choose: "the longest job that holds a lock; the shorter, the sooner a lock that nobody released is free"},
+			choose: "the longest job that holds a lock, the same number on every redlockd of a fleet; the shorter, the sooner a lock that nobody released is free"},
 		{name: "over-ttl", setting: choice(&c.OverTTL, word[OverTTL]{"clamp", Clamp}, word[OverTTL]{"refuse", Refuse}), def: "clamp",
 			why:    "clamp gives max-ttl and keeps SETNX followed by EXPIRE working; refuse answers an error",
 			choose: "refuse, to find the applications that ask for more"},

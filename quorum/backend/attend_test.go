@@ -74,6 +74,27 @@ func TestOwedKeepsItsOrder(t *testing.T) {
 	})
 }
 
+// A node that may have evicted locks has forgotten: it is not used as long as it may, and taught before it votes again (R21).
+func TestR21NodeThatEvictsIsNotVouchedFor(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		before, _ := f.node.Value(quorum.MarkKey)
+		f.node.Configure("maxmemory-policy", "allkeys-lru")
+		time.Sleep(examineEvery + time.Second)
+		synctest.Wait()
+		if s := f.pipe.State(); s.Health != quorum.Down {
+			t.Fatalf("%+v", s)
+		}
+		if mark, _ := f.node.Value(quorum.MarkKey); mark != quorum.SpoiltMark {
+			t.Fatalf("marked %q", mark)
+		}
+		f.node.Configure("maxmemory-policy", "noeviction")
+		f.want(f.ready("k", "t"), 0, yes)
+		if mark, _ := f.node.Value(quorum.MarkKey); quorum.VouchOf(mark) == "" || mark == before {
+			t.Fatalf("marked %q", mark)
+		}
+	})
+}
+
 // The mark of a node whose clock jumped is deleted in the end, also if there was no room to ask for that at first (P4).
 func TestP4DeletionIsTriedAgain(t *testing.T) {
 	inBubble(t, func(o *Options) { o.Queue = 1 }, func(f fixture) {

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -622,6 +623,50 @@ func TestDistantNodeIsConnected(t *testing.T) {
 		synctest.Wait()
 		if s := f.pipe.State(); s.Health != quorum.Up || !s.Vouched {
 			t.Fatalf("%+v", s)
+		}
+	})
+}
+
+// Two addresses that lead to one instance are one vote, not two; where the first leads nowhere any more, the second may vote.
+func TestTwinsVoteOnce(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		var cut atomic.Bool
+		first, second := f.pipe.opts, f.pipe.opts
+		second.Name, second.Address = "node:2", "node:2"
+		dial := first.Dial
+		first.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if cut.Load() {
+				return nil, errors.New("no route")
+			}
+			return dial(ctx, network, address)
+		}
+		pipes := Open(first, second)
+		defer func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			for _, p := range pipes {
+				p.Close(ctx)
+			}
+		}()
+		up := func() (n int, why string) {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			for _, p := range pipes {
+				if s := p.State(); s.Health == quorum.Up {
+					n++
+				} else {
+					why = s.Why
+				}
+			}
+			return n, why
+		}
+		if n, why := up(); n != 1 || !strings.Contains(why, "is the same instance as node:") {
+			t.Fatalf("%d are up; %s", n, why)
+		}
+		cut.Store(true)
+		f.node.Cut()
+		if n, _ := up(); n != 1 || pipes[1].State().Health != quorum.Up {
+			t.Fatalf("%d are up", n)
 		}
 	})
 }
