@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -24,17 +25,17 @@ func TestP8ReleasedWhileCopied(t *testing.T) {
 		c.want("SET k t NX PX 3600000", "+OK", 0)
 		w.nodes[2].Kill()
 		w.nodes[2].Start()
-		copied := 0
+		var copied atomic.Int32
 		w.nodes[2].Before(func(args []string) {
 			if merging(args, "k") {
-				if copied++; copied == 1 {
+				if copied.Add(1) == 1 {
 					c.do("EVAL " + release + " 1 k t")
 					time.Sleep(ms) // until all that follows at once has followed
 				}
 			}
 		})
 		time.Sleep(3 * time.Second)
-		if copied == 0 {
+		if copied.Load() == 0 {
 			t.Fatal("the lock was not copied")
 		}
 		w.wantHolders("k", "t", 0)
@@ -50,16 +51,17 @@ func TestP8UndoneWhileCopied(t *testing.T) {
 		w.nodes[2].Kill()
 		w.nodes[2].Start()
 		time.Sleep(400 * ms) // the lesson waits for R
-		taken, merged := 0, false
+		var taken atomic.Int32
+		var merged atomic.Bool
 		w.nodes[2].Before(func(args []string) {
 			if merging(args, "t") {
-				merged = true
+				merged.Store(true)
 				time.Sleep(5 * ms)
 			}
 		})
 		w.nodes[1].Before(func(args []string) {
 			if args[0] == "EVAL" && strings.Contains(args[1], "SCAN") {
-				if taken++; taken == 1 {
+				if taken.Add(1) == 1 {
 					time.Sleep(50 * ms)                // the other node has been scanned
 					w.nodes[0].Put("k", "other", 5*ms) // by hand: so that nobody gets a majority of three
 					w.nodes[1].Slow(2 * ms)            // so that it is scanned before it is undone
@@ -69,7 +71,7 @@ func TestP8UndoneWhileCopied(t *testing.T) {
 			}
 		})
 		time.Sleep(3 * time.Second)
-		if !merged {
+		if !merged.Load() {
 			t.Fatal("it was not copied")
 		}
 		w.wantHolders("k", "t", 0)

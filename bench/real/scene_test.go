@@ -1,4 +1,4 @@
-package main
+package real
 
 // The scene of the tests of R21 and R24 over real processes: a lock that a bare majority holds, and clients who would have it.
 

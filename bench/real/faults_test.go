@@ -1,4 +1,4 @@
-package main
+package real
 
 // Real processes that are killed, stopped, and lied to.
 

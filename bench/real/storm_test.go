@@ -1,4 +1,4 @@
-package main
+package real
 
 // R21 over real processes: many clients while nodes forget, and votes that were on their way when one did.
 

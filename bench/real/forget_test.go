@@ -1,4 +1,4 @@
-package main
+package real
 
 // R21 over real processes: a node forgets a lock in every way that servers have, and nobody else is granted it.
 

@@ -1,4 +1,4 @@
-package main
+package real
 
 // A black-box check of mutual exclusion: clients write down what they were told, and nothing else is looked at.
 

@@ -1,4 +1,4 @@
-package main
+package real
 
 // R21 over real processes: what goes wrong while a node is taught what it forgot.
 

@@ -1,6 +1,4 @@
-package main
-
-// Redlockd as a process, over real redis-server processes, with real clients.
+package real
 
 import (
 	"context"
@@ -19,6 +17,8 @@ import (
 
 	"redlockd/bench/servers"
 )
+
+const ms = time.Millisecond
 
 // binary is redlockd, built with the race detector.
 var binary string

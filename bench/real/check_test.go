@@ -1,4 +1,4 @@
-package main
+package real
 
 // redlockd --check, over real nodes with everything wrong that can be.
 
@@ -156,7 +156,7 @@ func TestRealCheckPassword(t *testing.T) {
 // documentedRights is the line that the README tells people to run.
 func documentedRights(t *testing.T) []string {
 	t.Helper()
-	readme, err := os.ReadFile("README.md")
+	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package real
 
 // R24 over real processes: a node's clock jumps, stands still or runs too fast, or redlockd itself stands still.
 
