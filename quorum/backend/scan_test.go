@@ -93,3 +93,25 @@ func TestP11SpoiltIsNotNew(t *testing.T) {
 		}
 	})
 }
+
+// A node that has kept everything on its disk has lost some of it all the same if its clock jumped while it was away (P13).
+func TestP13ClockJumpedWhileItWasAway(t *testing.T) {
+	for offset, want := range map[time.Duration]bool{0: true, -10 * time.Second: false, 10 * time.Second: false} {
+		inBubble(t, nil, func(f fixture) {
+			f.node.Configure("appendonly", "yes")
+			f.node.Configure("appendfsync", "always")
+			f.node.Put(quorum.MarkKey, quorum.Mark{RunID: "before", Nonce: "n", Offset: offset}.String(), 0)
+			s, err := f.pipe.pupil(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.close()
+			if _, err := s.begin(""); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.complete(); got != want {
+				t.Fatalf("complete is %v after a jump of %v", got, offset)
+			}
+		})
+	}
+}
