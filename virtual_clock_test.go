@@ -40,6 +40,24 @@ func TestR24StepForward(t *testing.T) {
 	})
 }
 
+// That a node has the key counts, whatever else is in doubt about it (P2): denied, not undecided.
+func TestR24NoOfADoubtedNodeCounts(t *testing.T) {
+	virtual(t, 5, func(w world) {
+		c := w.client(w.redlockd("--split-retries", "0"))
+		for _, n := range w.nodes[2:] {
+			n.Put("k", "x", time.Minute)
+		}
+		w.nodes[4].Before(func(args []string) {
+			if args[0] == "SET" {
+				w.nodes[4].Step(time.Second)
+			}
+		})
+		c.want("SET k t NX PX 1000", "nil", 0)
+		w.wantHolders("k", "t", 0)
+		c.wantFact(4, "vouched", "no")
+	})
+}
+
 // Nobody was there when the clock jumped: the mark tells.
 func TestR24StepBeforeTheStart(t *testing.T) {
 	virtual(t, 5, func(w world) {
