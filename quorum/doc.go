@@ -49,7 +49,7 @@
 //   - P9: the node is vouched for only if the lesson's mark still stands, and its clock has gone as ours has.
 //   - P10: where too few others are vouched for, the longest ttl is waited for instead.
 //   - P11: a fleet of which no node is vouched for is new: all of them are marked, R passes, all still carry the marks, then each is
-//     vouched for.
+//     vouched for. One that was restarted as a whole looks the same: so each is given what any of the others has, first.
 //   - P12: what only removes is sent to all nodes, always. A client never sees marks, and of a blocked key only that it is held.
 //   - P13: a node that has kept everything on disk is taught all the same; it only need not wait where nobody can teach it.
 //

@@ -16,21 +16,35 @@ const (
 	longestToken = 64 << 10
 )
 
-// scan one other node and merge every lock it holds into the pupil (P7, P8). It counts only if that node was
-// vouched for with the same mark before the first key and after the last, on this one connection, and its clock did not
-// jump since before: nil then.
+// scan one other node and merge every lock it holds into the pupil (P7, P8). It counts only if that node was vouched for, by the same
+// mark before the first key and after the last.
 func (s *pupil) scan(ctx context.Context, other *Pipe) error {
 	mark, clock, err := other.credentials()
 	if err != nil {
 		return err
 	}
+	return s.copyFrom(ctx, other, clock, sameVouch(mark))
+}
+
+// sameVouch says that a mark that was read vouches for the instance that it was read from, and is the same as mark but for
+// its offset.
+func sameVouch(mark string) func(*side, string) bool {
+	return func(from *side, read string) bool {
+		return quorum.VouchOf(read) == quorum.VouchOf(mark) && quorum.ParseMark(read).RunID == from.runID
+	}
+}
+
+// copyFrom merges every lock that the other node holds. It is nil only if that node's mark was right before the first
+// key and after the last, on this one connection, and its clock did not jump since clock was kept: a jump that nobody has
+// settled yet is seen here, too.
+func (s *pupil) copyFrom(ctx context.Context, other *Pipe, clock quorum.NodeClock, right func(from *side, mark string) bool) error {
 	from, err := other.aside(ctx)
 	if err != nil {
 		return err
 	}
 	defer from.close()
-	from.clock = clock // the baseline of the pipe: a jump that nobody has settled yet is seen here, too
-	if err := from.stillMarked(mark); err != nil {
+	from.clock = clock
+	if err := from.carries(right); err != nil {
 		return err
 	}
 	for cursor := "0"; ; {
@@ -48,7 +62,7 @@ func (s *pupil) scan(ctx context.Context, other *Pipe) error {
 			return err
 		}
 		if cursor == "0" {
-			return from.stillMarked(mark)
+			return from.carries(right)
 		}
 		// As long as it took: half of the node's time, at least, is left to the rounds.
 		select {
@@ -71,13 +85,13 @@ func (p *Pipe) credentials() (string, quorum.NodeClock, error) {
 	return "", quorum.NodeClock{}, errNotMarked
 }
 
-// stillMarked says that the node is vouched for with that mark, by this connection's run_id, now.
-func (s *side) stillMarked(mark string) error {
+// carries says that the node's mark is right, now.
+func (s *side) carries(right func(from *side, mark string) bool) error {
 	v, err := s.timed(1, tend, 2, quorum.MarkKey, quorum.TeacherKey, "", 0)
 	if err != nil {
 		return err
 	}
-	if quorum.VouchOf(text(v[0])) != quorum.VouchOf(mark) || quorum.ParseMark(mark).RunID != s.runID {
+	if !right(s, text(v[0])) {
 		return errNotMarked
 	}
 	return nil

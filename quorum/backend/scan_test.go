@@ -22,11 +22,11 @@ func TestP7TheMarkOfAnotherInstance(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.close()
-		if err := s.stillMarked(mark); err != nil {
+		if err := s.carries(sameVouch(mark)); err != nil {
 			t.Fatal(err)
 		}
 		s.runID = "of the replica"
-		if err := s.stillMarked(mark); err != errNotMarked {
+		if err := s.carries(sameVouch(mark)); err != errNotMarked {
 			t.Fatal(err)
 		}
 	})

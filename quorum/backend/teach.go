@@ -296,6 +296,10 @@ func (f *fleet) vouchForAll(ctx context.Context, all []*pupil) error {
 			}
 		}
 	}
+	first.progress("the fleet is new, or was restarted as a whole: sharing what its nodes have")
+	if err := f.share(ctx, all); err != nil {
+		return err
+	}
 	// All of them have carried our marks since the last was begun: at that moment, none was vouched for.
 	for _, s := range all {
 		s.mu.Lock()
@@ -316,4 +320,41 @@ func (f *fleet) vouchForAll(ctx context.Context, all []*pupil) error {
 	}
 	wait.Wait()
 	return errors.Join(errs...)
+}
+
+// share gives every node what any of the others holds (P8). On a fleet that is new there is nothing to share; but one that was restarted
+// as a whole, each node with what it had on its disk, keeps every lock that any of them still knows.
+func (f *fleet) share(ctx context.Context, all []*pupil) error {
+	errs := make([]error, len(all))
+	var wait sync.WaitGroup
+	for i, s := range all {
+		wait.Go(func() {
+			for _, from := range all {
+				if from == s || errs[i] != nil {
+					continue
+				}
+				mark, clock := from.credentials()
+				errs[i] = s.copyFrom(ctx, from.pipe, clock, func(_ *side, read string) bool { return read == mark })
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wait.Wait(); close(done) }()
+	for {
+		select {
+		case <-done:
+			return errors.Join(errs...)
+		case <-time.After(tendEvery): // those that are ready wait for the others
+			for _, s := range all {
+				_ = s.tend() // what is wrong with it is found out before it is vouched for
+			}
+		}
+	}
+}
+
+// credentials are the mark of the lesson, and what it knows of the node's clock.
+func (s *pupil) credentials() (string, quorum.NodeClock) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mark, s.clock
 }
