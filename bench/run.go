@@ -114,11 +114,6 @@ func (b *bench) setUp(ctx context.Context, row rows.Row) (s *stage, err error) {
 	if row.Target != rows.Redlockd {
 		return s, nil
 	}
-	if row.Fault == rows.Taught {
-		if err := s.fill(); err != nil {
-			return s, err
-		}
-	}
 	binary := b.binary
 	if row.Fault == rows.Unwatched {
 		binary = b.unwatched
@@ -130,6 +125,9 @@ func (b *bench) setUp(ctx context.Context, row rows.Row) (s *stage, err error) {
 	s.addr = s.proxy.Addr
 	if err := s.awaitGrant(ctx); err != nil {
 		return s, fmt.Errorf("%w\nits log:\n%s", err, s.proxy.Log())
+	}
+	if row.Fault == rows.Taught { // now: a fleet that is new and not empty would share all of it first
+		return s, s.fill()
 	}
 	return s, nil
 }
