@@ -64,9 +64,9 @@ func (s *pupil) copyFrom(ctx context.Context, other *Pipe, clock quorum.NodeCloc
 		if cursor == "0" {
 			return from.carries(right)
 		}
-		// As long as it took: half of the node's time, at least, is left to the rounds.
+		// Three times as long as it took: of what the copy needs, three quarters are left to the rounds.
 		select {
-		case <-time.After(s.pipe.opts.Clock() - began):
+		case <-time.After(3 * (s.pipe.opts.Clock() - began)):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
