@@ -120,6 +120,7 @@ func (s *Server) infoRedlock(b *strings.Builder) {
 	field(b, "rounds_too_late", stats.Late)
 	field(b, "splits_retried", stats.Splits)
 	field(b, "acceptances_undone", stats.Undone)
+	field(b, "nodes_topped_up", stats.ToppedUp)
 	field(b, "ttl_clamped", s.clamped.Load())
 	now := s.Fleet.Now()
 	for i, n := range states {
