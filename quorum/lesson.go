@@ -95,6 +95,7 @@ const (
 type Step struct {
 	Do    Do
 	Until time.Duration // Wait: our clock
+	Long  bool          // Wait: for teachers, which another redlockd may see already
 	Nodes []int         // Scan
 	Why   string        // for people
 }
@@ -150,7 +151,7 @@ func (l *Lesson) after(now time.Duration, standings []Standing) Step {
 	case done+len(can)+failing >= need:
 		return Step{Do: Wait, Until: retry, Why: "a scan failed"}
 	}
-	return Step{Do: Wait, Until: over, Why: fmt.Sprintf( // P10
+	return Step{Do: Wait, Until: over, Long: true, Why: fmt.Sprintf( // P10
 		"%d of %d other nodes can teach it: waiting for more, or until the longest lock has ended in %v (see REDLOCK ADMIT)",
 		done+len(can)+failing, need, (over - now).Round(time.Second))}
 }

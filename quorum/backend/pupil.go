@@ -29,7 +29,8 @@ type pupil struct {
 
 	mu     turns // guards the connection while several nodes are scanned
 	tended time.Duration
-	copied int // locks merged
+	waits  string // ":waits" while there are too few teachers (P10)
+	copied int    // locks merged
 }
 
 func (p *Pipe) pupil(ctx context.Context) (*pupil, error) {
@@ -47,8 +48,8 @@ type turns chan struct{}
 func (t turns) Lock()   { t <- struct{}{} }
 func (t turns) Unlock() { <-t }
 
-// begin sets our mark (P5), and returns our clock when the answer was read. how is "", "new" for a fleet that is new (P11), or
-// "force", an operator's word against another teacher.
+// begin sets our mark (P5), and returns our clock when the answer was read. how is "", "able" if there
+// are enough teachers, "new" for a fleet that is new (P11), or "force", an operator's word against another teacher.
 func (s *pupil) begin(how string) (time.Duration, error) {
 	var v []any
 	var err error
@@ -111,7 +112,7 @@ func (s *pupil) tend() error {
 
 func (s *pupil) check(now time.Duration) error {
 	s.tended = now
-	v, err := s.timed(1, tend, 2, quorum.MarkKey, quorum.TeacherKey, s.pipe.fleet.name, teacherLease.Milliseconds())
+	v, err := s.timed(1, tend, 2, quorum.MarkKey, quorum.TeacherKey, s.pipe.fleet.name, teacherLease.Milliseconds(), s.waits)
 	if err != nil {
 		return err
 	}

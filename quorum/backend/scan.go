@@ -87,7 +87,7 @@ func (p *Pipe) credentials() (string, quorum.NodeClock, error) {
 
 // carries says that the node's mark is right, now.
 func (s *side) carries(right func(from *side, mark string) bool) error {
-	v, err := s.timed(1, tend, 2, quorum.MarkKey, quorum.TeacherKey, "", 0)
+	v, err := s.timed(1, tend, 2, quorum.MarkKey, quorum.TeacherKey, "", 0, "")
 	if err != nil {
 		return err
 	}

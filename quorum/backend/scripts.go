@@ -98,7 +98,7 @@ return 1`
 	// begin sets the mark of our lesson with the nonce ARGV[2], unless the node is vouched for, which is what a mark that begins
 	// with ARGV[1] says (P5), or another redlockd teaches it. That one is named by the second key, for ARGV[4]
 	// milliseconds at a time: what lasts longer was left behind by a clock that jumped. ARGV[5] = 'force' is an operator's
-	// word against it. That a node is spoilt stays in its mark until it is vouched for; ARGV[5] = 'new', for a fleet that is
+	// word against it, and who is 'able' to teach need not mind one that only waits for teachers (P10). That a node is spoilt stays in its mark until it is vouched for; ARGV[5] = 'new', for a fleet that is
 	// new, refuses it (P11). It answers what it did, the node's time, the mark before, and ours.
 	begin = `local m = redis.call('GET', KEYS[1]) or ''
 local t = redis.call('TIME')
@@ -107,7 +107,9 @@ if string.sub(m, 1, #ARGV[1]) == ARGV[1] then return say('vouched', '') end
 local spoilt = m == '` + quorum.SpoiltMark + `' or string.sub(m, 1, 15) == 'teaching:again-'
 if spoilt and ARGV[5] == 'new' then return say('spoilt', '') end
 local other = redis.call('GET', KEYS[2])
-if other and other ~= ARGV[3] and ARGV[5] ~= 'force' then
+local ours = other == ARGV[3] or other == ARGV[3] .. ':waits'
+local idle = other and string.sub(other, -6) == ':waits' and (ARGV[5] == 'able' or ARGV[5] == 'new')
+if other and not ours and not idle and ARGV[5] ~= 'force' then
   local left = redis.call('PTTL', KEYS[2])
   if left >= 0 and left <= tonumber(ARGV[4]) then return say('busy', '') end
 end
@@ -116,13 +118,16 @@ redis.call('SET', KEYS[1], mark)
 redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
 return say('begun', mark)`
 
-	// tend tells others that we still teach, and answers the mark and the node's time.
-	tend = `if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
+	// tend tells others that we still teach, or with ARGV[3] = ':waits' that we wait for teachers, and answers the mark and the
+	// node's time.
+	tend = `local other = redis.call('GET', KEYS[2])
+if other == ARGV[1] or other == ARGV[1] .. ':waits' then redis.call('SET', KEYS[2], ARGV[1] .. ARGV[3], 'PX', ARGV[2]) end
 local t = redis.call('TIME')
 return {redis.call('GET', KEYS[1]) or '', t[1], t[2]}`
 
 	// leave lets others teach.
-	leave = `if redis.call('GET', KEYS[2]) == ARGV[1] then return redis.call('DEL', KEYS[2]) end
+	leave = `local other = redis.call('GET', KEYS[2])
+if other == ARGV[1] or other == ARGV[1] .. ':waits' then return redis.call('DEL', KEYS[2]) end
 return 0`
 
 	// page reads some of the keys from cursor ARGV[1] on (P7): the next cursor, the node's time, then key, value and remaining

@@ -148,13 +148,20 @@ func (s *pupil) learn(ctx context.Context) error {
 		if step.Do != quorum.Scan {
 			p.progress(step.Why)
 		}
+		s.waits = ""
+		if step.Long {
+			s.waits = ":waits"
+		}
 		var err error
 		switch step.Do {
 		case quorum.Begin:
 			var received time.Duration
 			how := ""
-			if p.admit.Load() {
+			switch {
+			case p.admit.Load():
 				how = "force"
+			case p.teachable():
+				how = "able"
 			}
 			if received, err = s.begin(how); err == nil {
 				lesson.Begun(received, s.complete())
