@@ -40,7 +40,8 @@
 //     the flush, what happens behind it is missed; without knowing it before, what happened in front of it. A take's no always
 //     counts; every other no counts like a yes.
 //   - P3: no vote is counted later than R, the round limit, after its round began, and R is one number for all redlockd.
-//   - P4: who sees the clock jump deletes the mark, for everyone, and counts nothing until that was answered and a new mark was read.
+//   - P4: who sees the clock jump takes the mark away, for everyone, and counts nothing until that was answered and a new mark was read.
+//     In its place stands "spoilt": such a node still has locks that others may have forgotten, and is not new (P11).
 //   - P5: a lesson begins by setting a mark of its own on the node. What follows goes over one connection, and is void without it.
 //   - P6: then R must pass before anything is copied: a yes of the node's earlier life may still be waiting for the votes that complete its
 //     majority.
@@ -48,7 +49,7 @@
 //   - P8: what they hold is merged: never shortened, never deleted; a key with two tokens is blocked for both.
 //   - P9: the node is vouched for only if the lesson's mark still stands, and its clock has gone as ours has.
 //   - P10: where too few others are vouched for, the longest ttl is waited for instead.
-//   - P11: a fleet of which no node is vouched for is new: all of them are marked, R passes, all still carry the marks, then each is
+//   - P11: a fleet of which no node is vouched for, and none is spoilt, is new: all of them are marked, R passes, all still carry the marks, then each is
 //     vouched for. One that was restarted as a whole looks the same: so each is given what any of the others has, first.
 //   - P12: what only removes is sent to all nodes, always. A client never sees marks, and of a blocked key only that it is held.
 //   - P13: a node that has kept everything on disk is taught all the same; it only need not wait where nobody can teach it.

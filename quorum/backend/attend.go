@@ -197,7 +197,7 @@ func (l *link) renewMark() {
 	}
 }
 
-// deleteMark un-vouches the node for everyone, in order with everything else on this connection (P4).
+// deleteMark un-vouches the node for everyone, by SpoiltMark in place of its mark, in order with everything else on this connection (P4).
 func (l *link) deleteMark(vouch string) {
 	ended := func(deleted bool) {
 		l.mu.Lock()
