@@ -151,10 +151,13 @@ func (p *Pipe) settleClock(l *link) (soon bool) {
 	vouch, due := l.watch.Condemned()
 	due = due && !l.settles
 	l.settles = l.settles || due
+	why := l.watch.Vouched()
 	l.mu.Unlock()
 	if due {
-		p.opts.Log.Debug("node's mark is deleted, for its clock jumped", "node", p.opts.Name, "it", by.String(), "by wall clocks", wall)
-		p.noteJump()
+		p.opts.Log.Debug("node's mark is taken away", "node", p.opts.Name, "why", why)
+		if by != (quorum.Shift{}) { // and not an instance that came back
+			p.noteJump()
+		}
 		l.deleteMark(vouch)
 	}
 	return jumped && p.opts.Clock()-since < inDoubt

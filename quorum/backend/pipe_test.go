@@ -384,8 +384,12 @@ func TestR13ErrorIsUnknown(t *testing.T) {
 	}
 }
 
-// spoiled is dial, but for what a node answers once spoil is set.
-func spoiled(dial func(context.Context, string, string) (net.Conn, error), garbage string, spoil *atomic.Bool) func(context.Context, string, string) (net.Conn, error) {
+// dialler is Options.Dial.
+type dialler = func(context.Context, string, string) (net.Conn, error)
+
+// through is dial, with read between the node and us: it is given what the node answers, may change it, and says how
+// much of buf that is.
+func through(dial dialler, read func(buf []byte, n int) int) dialler {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		node, err := dial(ctx, network, address)
 		if err != nil {
@@ -404,14 +408,21 @@ func spoiled(dial func(context.Context, string, string) (net.Conn, error), garba
 				if err != nil {
 					return
 				}
-				if spoil.Load() {
-					n = copy(buf, garbage)
-				}
-				far.Write(buf[:n])
+				far.Write(buf[:read(buf, n)])
 			}
 		}()
 		return near, nil
 	}
+}
+
+// spoiled is dial, but for what a node answers once spoil is set.
+func spoiled(dial dialler, garbage string, spoil *atomic.Bool) dialler {
+	return through(dial, func(buf []byte, n int) int {
+		if spoil.Load() {
+			n = copy(buf, garbage)
+		}
+		return n
+	})
 }
 
 // A node that sends what no Redis sends costs its connection, not the process.
@@ -589,31 +600,11 @@ func TestOwedIsToldAFlightAtATime(t *testing.T) {
 }
 
 // distant is dial to a node from which every answer takes d.
-func distant(dial func(context.Context, string, string) (net.Conn, error), d time.Duration) func(context.Context, string, string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		node, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		near, far := quorumtest.Pipe()
-		go func() {
-			io.Copy(node, far)
-			node.Close()
-		}()
-		go func() {
-			defer far.Close()
-			buf := make([]byte, 64<<10)
-			for {
-				n, err := node.Read(buf)
-				if err != nil {
-					return
-				}
-				time.Sleep(d)
-				far.Write(buf[:n])
-			}
-		}()
-		return near, nil
-	}
+func distant(dial dialler, d time.Duration) dialler {
+	return through(dial, func(_ []byte, n int) int {
+		time.Sleep(d)
+		return n
+	})
 }
 
 // A node that is far away is never read exactly, and is connected all the same.

@@ -110,11 +110,12 @@ func walks(t *testing.T, scenarios, steps int, draw func(*rand.Rand) Scenario) {
 // Every state of small scenarios: N = 3, no undo, what departs departs at once.
 func TestNoDoubleGrantExhaustively(t *testing.T) {
 	for _, s := range small() {
+		if s.cost > *budget {
+			t.Logf("%s is beyond this budget: it wants -model.budget=%v", s.Name, s.cost)
+			continue
+		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			if s.cost > *budget {
-				t.Skipf("wants -model.budget=%v", s.cost)
-			}
 			r := Exhaust(&s.Scenario, times(1_000_000))
 			expectNone(t, &s.Scenario, r)
 			t.Logf("%d states, %d steps, %d grants, %d readmissions, all: %v", r.States, r.Steps, r.Grants, r.Vouched, r.Exhausted)
