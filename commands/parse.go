@@ -12,19 +12,61 @@ type Command struct {
 	Name string
 	// Args are all arguments, the name first: for the verbs that are not about locks.
 	Args [][]byte
+	// DB is the database that a script has selected for itself; -1: that of the connection.
+	DB int
 
-	Key    []byte
-	Keys   [][]byte // Delete, Exists; of a script all that it was called with, Key among them
-	Token  []byte
+	Key   []byte
+	Token []byte
+	// Keys in place of Key. Delete, Exists and Inspect have no other. Take, Release and Extend have them if there are many,
+	// with a token for each.
+	Keys, Tokens [][]byte
+	// Named are further keys that the command was called with and does not use.
+	Named [][]byte
+
 	Expiry Expiry // Take, Overwrite, Extend, Expire
+	Add    bool   // Extend: Expiry is added to the remaining time
+	Each   bool   // Release: every key that holds its token, instead of all or none
+	// Own says what a Take does with keys that hold their tokens already, and Prefix, if not 0, how many bytes of a token it compares.
+	Own    Own
+	Prefix int
+	// If is the condition of an Overwrite, a Delete of one Key, an Expire. Was is for IfEqual and IfNotEqual.
+	If  Condition
+	Was []byte
+	// Old: an Overwrite, a Delete of one Key or an Expire answers the value from before.
+	Old bool
 
-	Existing bool // Overwrite: XX
-	Add      bool // Extend: Expiry is added to the remaining time
-
-	// What is answered when the verdict is granted; denied for want of the key; denied because
-	// the key holds something else. Of Take, Overwrite, Release, Extend.
-	Granted, Missing, Other Reply
+	// What is answered, by what a majority of the nodes found at the key: it held Token, was missing, held something else. A Release, an
+	// Extend and an Overwrite that are granted are answered by Owned, a Take by Missing or by Owned.
+	Owned, Missing, Other Reply
+	// Compute makes the reply of an Inspect out of what Keys hold; and, if Other is ReplyComputed, that of a command that was denied,
+	// out of what the keys hold then. It is nil if there is nothing to compute.
+	Compute func(seen []Seen) (Reply, error)
 }
+
+// Own says what a Take does with a key that holds its token already.
+type Own uint8
+
+const (
+	OwnRefused Own = iota // it is refused, like any other: SET NX
+	OwnEach               // it is taken again, with a new expiry; each of the keys may be missing or hold its token
+	OwnAll                // the same, but either all keys are missing or all hold their tokens
+)
+
+// Condition is what must be true of a key for it to be changed.
+type Condition uint8
+
+const (
+	Always     Condition = iota
+	IfMissing            // NX of SET
+	IfExists             // XX of SET
+	IfEqual              // IFEQ
+	IfNotEqual           // IFNE: it holds something else, or nothing
+	// Of an Expire:
+	IfNoExpiry // NX
+	IfExpiry   // XX
+	IfLater    // GT: the new expiry is later than the present one
+	IfSooner   // LT
+)
 
 var (
 	replyOK  = Reply{Kind: ReplyStatus, Text: []byte("OK")}
@@ -47,7 +89,7 @@ func Parse(args [][]byte, scripts *Scripts) (Command, error) {
 	if spec.Arity > 0 && len(args) != spec.Arity || len(args) < -spec.Arity {
 		return Command{}, WrongArity(name)
 	}
-	c := Command{Verb: spec.verb, Name: name, Args: args}
+	c := Command{Verb: spec.verb, Name: name, Args: args, DB: -1}
 	if spec.parse == nil {
 		return c, nil
 	}
@@ -67,17 +109,19 @@ func parseSet(c *Command, _ *Scripts) error {
 		return err
 	}
 	c.Key, c.Token, c.Expiry = c.Args[1], c.Args[2], o.expiry
-	c.Verb, c.Existing = Overwrite, o.xx
-	if o.nx {
-		c.Verb = Take
+	c.Verb, c.Owned, c.Missing, c.Other = Overwrite, replyOK, replyNil, replyNil
+	switch {
+	case o.nx:
+		c.Verb, c.Owned, c.Missing = Take, replyNil, replyOK
+	case o.xx:
+		c.If = IfExists
 	}
-	c.Granted, c.Missing, c.Other = replyOK, replyNil, replyNil
 	return nil
 }
 
 func parseSetNX(c *Command, _ *Scripts) error {
 	c.Key, c.Token = c.Args[1], c.Args[2]
-	c.Granted, c.Missing, c.Other = reply1, reply0, reply0
+	c.Owned, c.Missing, c.Other = reply0, reply1, reply0
 	return nil
 }
 
@@ -145,8 +189,8 @@ func parseEval(c *Command, scripts *Scripts) error {
 		c.Verb, c.Add = Extend, s.Add
 		c.Expiry = Expiry{FromNow, s.TTL.Milliseconds()}
 	}
-	c.Key, c.Keys, c.Token = s.Key, keys, s.Token
-	c.Granted, c.Missing, c.Other = s.Owned, s.Missing, s.Other
+	c.Key, c.Named, c.Token = s.Key, keys, s.Token
+	c.Owned, c.Missing, c.Other = s.Owned, s.Missing, s.Other
 	return nil
 }
 

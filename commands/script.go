@@ -16,13 +16,26 @@ const (
 	ReplyStatus
 	ReplyBulk
 	ReplyError
+	ReplyArray
+	// ReplyCount is an integer: how many of the keys were deleted (Release of each).
+	ReplyCount
+	// ReplyComputed depends on what the keys hold: see Command.Compute.
+	ReplyComputed
 )
 
 // Reply is what a script answers in one state of the key, in Redis's conversion of Lua values.
 type Reply struct {
-	Kind ReplyKind
-	Int  int64
-	Text []byte // status, bulk or error text, the error's prefix included; shared, not to be changed
+	Kind  ReplyKind
+	Int   int64
+	Text  []byte // status, bulk or error text, the error's prefix included; shared, not to be changed
+	Items []Reply
+}
+
+// Seen is what a majority holds at a key.
+type Seen struct {
+	Exists bool
+	Value  []byte
+	Left   time.Duration // negative: the key has no expiry
 }
 
 // ScriptOp says which of our operations a script amounts to.
@@ -30,19 +43,14 @@ type ScriptOp int
 
 const (
 	ScriptUnknown ScriptOp = iota // never carried out
-	ScriptRelease                 // delete the key if it holds the token
-	ScriptExtend                  // give the key a new expiry if it holds the token
+	ScriptRelease                 // delete the keys if they hold their tokens
+	ScriptExtend                  // give the keys a new expiry if they hold their tokens
+	ScriptTake                    // set the keys to their tokens if they do not exist; see Script.Own
+	ScriptInspect                 // change nothing
 )
 
 func (op ScriptOp) String() string {
-	switch op {
-	case ScriptRelease:
-		return "release"
-	case ScriptExtend:
-		return "extend"
-	default:
-		return "unknown"
-	}
+	return [...]string{"unknown", "release", "extend", "take", "inspect"}[op]
 }
 
 // Script is what a script turned out to do with the keys and arguments of one call.

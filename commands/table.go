@@ -21,6 +21,7 @@ const (
 	Delete
 	Exists
 	Expire
+	Inspect
 	DBSize
 
 	// Of us and the connection.

@@ -103,7 +103,7 @@ func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
 // TestConversations replays the files in testdata/conversations: lines that begin with ">" are sent, those
 // with "<" are what must come back. -update rewrites them.
 func TestConversations(t *testing.T) {
-	yes := always{quorum.Answer{Vote: quorum.Yes, Number: 1, Value: []byte("v")}}
+	yes := always{quorum.Answer{Vote: quorum.Yes, Number: 1, Value: []byte("v"), Seen: []quorum.Held{{Exists: true, Value: []byte("v"), Left: 1}}}}
 	no := always{quorum.Answer{Vote: quorum.No}}
 	down := always{quorum.Answer{Err: io.ErrUnexpectedEOF}}
 	for name, nodes := range map[string][]quorum.Node{

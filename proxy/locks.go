@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -19,37 +20,29 @@ type LockRules struct {
 // errPast: an absolute expiry that is over would grant what has lapsed already.
 const errPast = commands.Error("ERR invalid expire time, in the past by the clock of redlockd")
 
-// request makes the round of a command. clamped says that its ttl was replaced by MaxTTL.
-func (l LockRules) request(c *commands.Command, wall time.Time) (req *quorum.Request, clamped bool, err error) {
+// request makes the round of a command in database db. clamped says that its ttl was replaced by MaxTTL.
+func (l LockRules) request(c *commands.Command, db int, wall time.Time) (req *quorum.Request, clamped bool, err error) {
 	if err := l.sizes(c); err != nil {
 		return nil, false, err
 	}
 	if err := reserved(c); err != nil {
 		return nil, false, err
 	}
-	req = &quorum.Request{Key: c.Key, Token: c.Token}
+	if c.DB >= 0 {
+		db = c.DB
+	}
+	req = &quorum.Request{
+		Op: ops[c.Verb], Key: inDB(c.Key, db), Keys: allInDB(c.Keys, db), Token: c.Token, Tokens: c.Tokens,
+		Each: c.Each, Own: owns[c.Own], Prefix: c.Prefix,
+		If: conditions[c.If], Was: c.Was, Old: c.Old,
+	}
 	switch c.Verb {
-	case commands.Take:
-		req.Op = quorum.Take
-	case commands.Overwrite:
-		req.Op, req.Existing = quorum.Overwrite, c.Existing
-	case commands.Release:
-		req.Op = quorum.Release
 	case commands.Extend:
-		req.Op, req.Add, req.Cap = quorum.Extend, c.Add, l.life(l.MaxTTL)
-	case commands.Get:
-		req.Op = quorum.Get
+		req.Add, req.Cap = c.Add, l.life(l.MaxTTL)
 	case commands.TTL, commands.PTTL:
-		req.Op = quorum.Remaining
-	case commands.Delete:
-		req.Op, req.Keys = quorum.Delete, c.Keys
-	case commands.Exists:
-		req.Op, req.Keys = quorum.Exists, c.Keys
-	case commands.Expire:
-		req.Op = quorum.Expire
-	case commands.DBSize:
-		req.Op = quorum.Size
-	default:
+		req.Keys = [][]byte{req.Key}
+	}
+	if req.Op == 0 {
 		panic(fmt.Sprintf("proxy: verb %d is not about locks", c.Verb))
 	}
 	if !req.Op.Promises() {
@@ -61,35 +54,84 @@ func (l LockRules) request(c *commands.Command, wall time.Time) (req *quorum.Req
 	return req, clamped, err
 }
 
+var (
+	ops = [256]quorum.Op{
+		commands.Take: quorum.Take, commands.Overwrite: quorum.Overwrite, commands.Release: quorum.Release,
+		commands.Extend: quorum.Extend, commands.Get: quorum.Get, commands.TTL: quorum.Inspect, commands.PTTL: quorum.Inspect,
+		commands.Inspect: quorum.Inspect, commands.Delete: quorum.Delete, commands.Exists: quorum.Exists,
+		commands.Expire: quorum.Expire, commands.DBSize: quorum.Size,
+	}
+	owns       = [...]quorum.Own{commands.OwnEach: quorum.OwnEach, commands.OwnAll: quorum.OwnAll}
+	conditions = [...]quorum.Condition{
+		commands.IfMissing: quorum.IfMissing, commands.IfExists: quorum.IfExists,
+		commands.IfEqual: quorum.IfEqual, commands.IfNotEqual: quorum.IfNotEqual,
+		commands.IfNoExpiry: quorum.IfNoExpiry, commands.IfExpiry: quorum.IfExpiry,
+		commands.IfLater: quorum.IfLater, commands.IfSooner: quorum.IfSooner,
+	}
+)
+
+// inDB is the key of a client's database as the nodes have it.
+func inDB(key []byte, db int) []byte {
+	if db == 0 || key == nil {
+		return key
+	}
+	return append(fmt.Appendf(nil, "%s%d:", quorum.DBPrefix, db), key...)
+}
+
+func allInDB(keys [][]byte, db int) [][]byte {
+	if db == 0 || keys == nil {
+		return keys
+	}
+	all := make([][]byte, len(keys))
+	for i, key := range keys {
+		all[i] = inDB(key, db)
+	}
+	return all
+}
+
+// named calls f with every key and every value of a command.
+func named(c *commands.Command, key, value func([]byte) error) error {
+	err := cmp.Or(key(c.Key), value(c.Token), value(c.Was))
+	for _, k := range c.Keys {
+		err = cmp.Or(err, key(k))
+	}
+	for _, k := range c.Named {
+		err = cmp.Or(err, key(k))
+	}
+	for _, t := range c.Tokens {
+		err = cmp.Or(err, value(t))
+	}
+	return err
+}
+
 func (l LockRules) sizes(c *commands.Command) error {
-	if len(c.Token) > l.MaxToken {
-		return commands.Error(fmt.Sprintf("ERR value of %d bytes is longer than max-token %d", len(c.Token), l.MaxToken))
-	}
-	longest := len(c.Key)
-	for _, key := range c.Keys {
-		longest = max(longest, len(key))
-	}
-	if longest > l.MaxKey {
-		return commands.Error(fmt.Sprintf("ERR key of %d bytes is longer than max-key %d", longest, l.MaxKey))
-	}
-	return nil
+	return named(c, func(key []byte) error {
+		if len(key) > l.MaxKey {
+			return commands.Error(fmt.Sprintf("ERR key of %d bytes is longer than max-key %d", len(key), l.MaxKey))
+		}
+		return nil
+	}, func(value []byte) error {
+		if len(value) > l.MaxToken {
+			return commands.Error(fmt.Sprintf("ERR value of %d bytes is longer than max-token %d", len(value), l.MaxToken))
+		}
+		return nil
+	})
 }
 
 // reserved refuses what is ours on the nodes (P12). A client that could write a mark would let a node vote that has
 // forgotten; one that could delete it would take a vote away; one whose token is the blocker's could release what it does not hold.
 func reserved(c *commands.Command) error {
-	if isReserved(c.Key) {
-		return commands.Reserved("key", c.Key)
-	}
-	for _, key := range c.Keys {
+	return named(c, func(key []byte) error {
 		if isReserved(key) {
 			return commands.Reserved("key", key)
 		}
-	}
-	if string(c.Token) == quorum.Blocker {
-		return commands.Reserved("value", c.Token)
-	}
-	return nil
+		return nil
+	}, func(value []byte) error {
+		if string(value) == quorum.Blocker {
+			return commands.Reserved("value", value)
+		}
+		return nil
+	})
 }
 
 func isReserved(key []byte) bool {
@@ -122,39 +164,63 @@ func (l LockRules) life(ttl time.Duration) time.Duration {
 
 // answer writes the reply of a lock command: the one table of verb and verdict.
 func answer(r *reply, c *commands.Command, ruling quorum.Ruling, err *quorum.NoQuorum) {
-	granted := ruling.Verdict == quorum.Granted
 	switch {
 	case ruling.Verdict == quorum.Undecided:
 		r.error(err.Error())
-	case c.Verb == commands.Get && granted:
+	case c.Old, c.Verb == commands.Get:
 		r.bulk(ruling.Value)
-	case c.Verb == commands.Get:
-		r.null()
 	case c.Verb == commands.TTL || c.Verb == commands.PTTL:
-		r.int(timeLeft(c.Verb, ruling))
+		r.int(timeLeft(c.Verb, ruling.Seen[0]))
+	case c.Verb == commands.Inspect:
+		r.computed(c, ruling.Seen)
 	case c.Verb == commands.Delete || c.Verb == commands.Exists || c.Verb == commands.Expire || c.Verb == commands.DBSize:
 		r.int(ruling.Number)
-	case granted:
-		r.script(c.Granted)
-	case ruling.Number == quorum.Other:
-		r.script(c.Other)
 	default:
-		r.script(c.Missing)
+		r.script(found(c, ruling), ruling.Number)
 	}
+}
+
+// found is what a command answers, by what a majority found at its key.
+func found(c *commands.Command, ruling quorum.Ruling) commands.Reply {
+	granted, take := ruling.Verdict == quorum.Granted, c.Verb == commands.Take
+	switch {
+	case ruling.Number == quorum.Mine, granted && !take:
+		return c.Owned
+	case !granted && (take || ruling.Number == quorum.Other):
+		return c.Other
+	default:
+		return c.Missing
+	}
+}
+
+// seen is what commands may know of a key: the remaining time with drift taken off.
+func seen(held []quorum.Held) []commands.Seen {
+	all := make([]commands.Seen, len(held))
+	for i, h := range held {
+		all[i] = commands.Seen{Exists: h.Exists, Value: h.Value, Left: left(h)}
+	}
+	return all
+}
+
+// left is negative for a key without expiry.
+func left(h quorum.Held) time.Duration {
+	if h.Left == quorum.Forever {
+		return -1
+	}
+	return quorum.Unpad(time.Duration(h.Left) * time.Millisecond)
 }
 
 // timeLeft is what TTL and PTTL answer: rounded down, drift taken off, so that it is
 // never a promise too long. -2: no such key, -1: no expiry.
-func timeLeft(verb commands.Verb, ruling quorum.Ruling) int64 {
-	if ruling.Verdict != quorum.Granted {
+func timeLeft(verb commands.Verb, h quorum.Held) int64 {
+	switch left := left(h); {
+	case !h.Exists:
 		return -2
-	}
-	if ruling.Number == quorum.Forever {
+	case left < 0:
 		return -1
-	}
-	left := quorum.Unpad(time.Duration(ruling.Number) * time.Millisecond)
-	if verb == commands.TTL {
+	case verb == commands.TTL:
 		return int64(left / time.Second)
+	default:
+		return left.Milliseconds()
 	}
-	return left.Milliseconds()
 }

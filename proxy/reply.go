@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/redcon"
 
 	"redlockd/commands"
+	"redlockd/quorum"
 )
 
 // reply builds replies in RESP2 or RESP3, whichever the connection speaks.
@@ -17,9 +18,17 @@ type reply struct {
 func (r *reply) status(s string) { r.out = redcon.AppendString(r.out, s) }
 func (r *reply) error(s string)  { r.out = redcon.AppendError(r.out, s) }
 func (r *reply) int(n int64)     { r.out = redcon.AppendInt(r.out, n) }
-func (r *reply) bulk(b []byte)   { r.out = redcon.AppendBulk(r.out, b) }
 func (r *reply) text(s string)   { r.out = redcon.AppendBulkString(r.out, s) }
 func (r *reply) array(n int)     { r.out = redcon.AppendArray(r.out, n) }
+
+// bulk of nothing, which is not the same as of no bytes, is null.
+func (r *reply) bulk(b []byte) {
+	if b == nil {
+		r.null()
+		return
+	}
+	r.out = redcon.AppendBulk(r.out, b)
+}
 
 func (r *reply) null() {
 	if r.proto == 3 {
@@ -64,9 +73,26 @@ func (r *reply) prefixed(kind byte, n int) {
 	r.out = append(r.out, "\r\n"...)
 }
 
+// computed writes the reply that depends on what the keys hold.
+func (r *reply) computed(c *commands.Command, held []quorum.Held) {
+	s, err := c.Compute(seen(held))
+	if err != nil {
+		r.error(err.Error())
+		return
+	}
+	r.script(s, 0)
+}
+
 // script writes what a script, or a command that answers like one, would have answered.
-func (r *reply) script(s commands.Reply) {
+func (r *reply) script(s commands.Reply, count int64) {
 	switch s.Kind {
+	case commands.ReplyCount:
+		r.int(count)
+	case commands.ReplyArray:
+		r.array(len(s.Items))
+		for _, item := range s.Items {
+			r.script(item, count)
+		}
 	case commands.ReplyInt:
 		r.int(s.Int)
 	case commands.ReplyStatus:

@@ -21,6 +21,7 @@ type session struct {
 	begun  time.Time
 	reply  reply
 	steps  []step
+	db     int // SELECT
 
 	// grants whose replies are not written yet.
 	grants []*quorum.Ticket
@@ -143,7 +144,7 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 	}
 	// T1, before the first byte is sent to a node (R10), and before an absolute expiry is counted.
 	now := fleet.Now()
-	req, clamped, err := c.server.Locks.request(cmd, time.Now())
+	req, clamped, err := c.server.Locks.request(cmd, c.db, time.Now())
 	if err != nil {
 		fleet.Release()
 		return nil, err

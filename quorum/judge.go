@@ -45,16 +45,21 @@ func (v Votes) Split() bool {
 type Ruling struct {
 	Verdict Verdict
 	Votes   Votes
-	Value   []byte // Get, Remaining: what a majority holds
-	Number  int64  // counts, remaining milliseconds, or why it was denied (Missing, Other)
+	Value   []byte // Get: what a majority holds; Old: what a majority held, nil if that was nothing, or not one value
+	Number  int64  // counts; or what a majority found at the key: Missing, Other, Mine
+	Seen    []Held // Inspect: what a majority holds, by key; drift is not taken off
 }
 
 // judge makes a ruling of what was heard. There is a slot for every configured node.
 func judge(req *Request, slots []slot) Ruling {
-	switch req.Op {
-	case Get, Remaining:
-		return judgeValues(req, slots)
-	case Delete, Exists, Expire, Size:
+	switch {
+	case req.Old:
+		return judgeOld(slots)
+	case req.Op == Get:
+		return judgeValue(slots)
+	case req.Op == Inspect:
+		return judgeKeys(req, slots)
+	case req.Op == Delete, req.Op == Exists, req.Op == Expire, req.Op == Size, req.Each:
 		return judgeNumbers(req, slots)
 	default:
 		return judgeVotes(slots)
@@ -80,57 +85,115 @@ func count(slots []slot) (v Votes) {
 func judgeVotes(slots []slot) Ruling {
 	votes := count(slots)
 	r := Ruling{Verdict: votes.Verdict(), Votes: votes}
-	if r.Verdict == Denied {
-		r.Number = whyDenied(slots)
+	switch r.Verdict {
+	case Denied:
+		r.Number = found(slots, No)
+	case Granted:
+		if found(slots, Yes) == Mine {
+			r.Number = Mine
+		}
 	}
 	return r
 }
 
-// whyDenied is Other only where a majority holds another token: a minority may
-// be what is left of somebody's undo.
-func whyDenied(slots []slot) int64 {
-	others := 0
+// found is what a majority found at the key, among those that voted so; else Missing: a minority may be what is left of somebody's undo.
+func found(slots []slot, vote Vote) int64 {
+	others, mine := 0, 0
 	for i := range slots {
-		if s := &slots[i]; s.heard && s.Counted() == No && s.Number == Other {
-			others++
+		if s := &slots[i]; s.heard && s.Counted() == vote {
+			switch s.Number {
+			case Other:
+				others++
+			case Mine:
+				mine++
+			}
 		}
 	}
-	if others >= Majority(len(slots)) {
+	switch majority := Majority(len(slots)); {
+	case others >= majority:
 		return Other
+	case mine >= majority:
+		return Mine
+	default:
+		return Missing
 	}
-	return Missing
 }
 
-// holds says that the node was heard, and that its vote for this value counts.
-func (s *slot) holds(value []byte) bool {
-	return s.heard && s.Counted() == Yes && bytes.Equal(s.Value, value)
-}
-
-// judgeValues grants the value that a majority holds. Whoever holds anything else,
+// judgeValue grants the value that a majority holds. Whoever holds anything else,
 // or nothing, has said no to it.
-func judgeValues(req *Request, slots []slot) Ruling {
-	votes := count(slots)
-	best, holders := 0, 0
+func judgeValue(slots []slot) Ruling {
+	value, votes := commonest(slots, func(s *slot) ([]byte, bool) { return s.Value, s.Vote == Yes })
+	r := Ruling{Verdict: votes.Verdict(), Votes: votes}
+	if r.Verdict == Granted {
+		r.Value = value
+	}
+	return r
+}
+
+// commonest is the value that most of the nodes gave, and the votes on it: those that gave another or none say no.
+func commonest(slots []slot, of func(*slot) (value []byte, given bool)) (best []byte, votes Votes) {
+	votes = count(slots)
+	heard := votes.Yes + votes.No
+	votes.Yes = 0
 	for i := range slots {
-		if !slots[i].holds(slots[i].Value) {
+		value, given := of(&slots[i])
+		if !given || !slots[i].counts() {
 			continue
 		}
 		same := 0
 		for j := range slots {
-			if slots[j].holds(slots[i].Value) {
+			if other, given := of(&slots[j]); given && slots[j].counts() && bytes.Equal(value, other) {
 				same++
 			}
 		}
-		if same > holders {
-			best, holders = i, same
+		if same > votes.Yes {
+			best, votes.Yes = value, same
 		}
 	}
-	votes.No += votes.Yes - holders
-	votes.Yes = holders
-	r := Ruling{Verdict: votes.Verdict(), Votes: votes}
-	if r.Verdict == Granted {
-		r.Value = slots[best].Value
-		r.Number = heldFor(r.Value, slots)
+	votes.No = heard - votes.Yes
+	return best, votes
+}
+
+// counts says that the node was heard, and that its vote counts.
+func (s *slot) counts() bool { return s.heard && s.Counted() != Unknown }
+
+// judgeOld is for what is changed and answers the value from before. The verdict waits until it is known
+// whether a majority held one value.
+func judgeOld(slots []slot) Ruling {
+	r := judgeVotes(slots)
+	if r.Verdict == Open || r.Verdict == Undecided {
+		return r
+	}
+	value, votes := commonest(slots, func(s *slot) ([]byte, bool) { return s.Value, s.Value != nil })
+	switch v := votes.Verdict(); {
+	case v == Granted:
+		r.Value = value
+	case v == Open:
+		r.Verdict = Open
+	}
+	return r
+}
+
+// judgeKeys rules on each key alone: it is decided when all of them are.
+func judgeKeys(req *Request, slots []slot) Ruling {
+	r := Ruling{Verdict: Granted, Votes: count(slots), Seen: make([]Held, len(req.Keys))}
+	for k := range req.Keys {
+		value, votes := commonest(slots, func(s *slot) ([]byte, bool) {
+			if k >= len(s.Seen) {
+				return nil, false
+			}
+			return s.Seen[k].Value, s.Seen[k].Exists
+		})
+		switch v := votes.Verdict(); v {
+		case Granted:
+			r.Seen[k] = Held{Exists: true, Value: value, Left: heldFor(k, value, slots)}
+		case Undecided:
+			r.Verdict = Undecided
+		case Open:
+			if r.Verdict == Granted {
+				r.Verdict = Open
+			}
+		}
 	}
 	return r
 }
@@ -138,12 +201,12 @@ func judgeValues(req *Request, slots []slot) Ruling {
 // heldFor is the time after which fewer than a majority still hold value: the
 // majority-th largest of their remaining times. Nodes not heard yet can only make it
 // longer, so that it is never a promise too long.
-func heldFor(value []byte, slots []slot) int64 {
+func heldFor(key int, value []byte, slots []slot) int64 {
 	var room [32]int64
 	times := room[:0]
 	for i := range slots {
-		if slots[i].holds(value) {
-			times = append(times, slots[i].Number)
+		if s := &slots[i]; s.counts() && key < len(s.Seen) && s.Seen[key].Exists && bytes.Equal(s.Seen[key].Value, value) {
+			times = append(times, s.Seen[key].Left)
 		}
 	}
 	return nthLargest(times, Majority(len(slots)))

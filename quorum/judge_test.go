@@ -19,7 +19,7 @@ var (
 )
 
 func holds(value string, left int64) Answer {
-	return Answer{Vote: Yes, Value: []byte(value), Number: left}
+	return Answer{Vote: Yes, Value: []byte(value), Seen: []Held{{Exists: true, Value: []byte(value), Left: left}}}
 }
 
 func counts(n int64) Answer {
@@ -176,12 +176,13 @@ func TestR13DoubtedVoteIsUnknown(t *testing.T) {
 // The remaining time is what a majority still holds, never what the longest does.
 func TestR16RemainingIsTheMajorityThLargest(t *testing.T) {
 	slots := heardAll(holds("a", 900), holds("a", 100), holds("b", 5000), holds("a", 500), no)
-	r := judge(&Request{Op: Remaining}, slots)
-	if r.Verdict != Granted || string(r.Value) != "a" || r.Number != 100 {
+	ttl := &Request{Op: Inspect, Keys: [][]byte{[]byte("k")}}
+	r := judge(ttl, slots)
+	if r.Verdict != Granted || string(r.Seen[0].Value) != "a" || r.Seen[0].Left != 100 {
 		t.Fatalf("%+v", r)
 	}
 	slots[2].Answer = holds("a", 5000)
-	if r = judge(&Request{Op: Remaining}, slots); r.Number != 500 {
+	if r = judge(ttl, slots); r.Seen[0].Left != 500 {
 		t.Fatalf("third largest of 900, 100, 5000, 500: %+v", r)
 	}
 }

@@ -68,11 +68,11 @@ func TestP8TopUpOfAPupil(t *testing.T) {
 // A node that is being taught may be given a lock after it had released it, or had not had it.
 func TestP8ReleaseOfACopy(t *testing.T) {
 	doubt := func(a Answer) Answer { a.Doubt = errTaught; return a }
-	for _, said := range []Answer{untaught, doubt(Answer{Vote: Yes, Number: 650}), doubt(Answer{Vote: No, Number: Missing})} {
+	for _, said := range []Answer{untaught, doubt(Answer{Vote: Yes, Left: 650}), doubt(Answer{Vote: No, Number: Missing})} {
 		r := roundOf(Release, 3)
 		r.Hear(0, at(said, 100*ms))
-		r.Hear(1, Answer{Vote: Yes, Number: 700, At: 101 * ms})
-		amends := r.Hear(2, Answer{Vote: Yes, Number: 690, At: 102 * ms})
+		r.Hear(1, Answer{Vote: Yes, Left: 700, At: 101 * ms})
+		amends := r.Hear(2, Answer{Vote: Yes, Left: 690, At: 102 * ms})
 		wantTargets(t, amends, 0)
 		if a := amends[0]; a.Req.Op != TakeBack || !a.Req.Later || a.Until != 801*ms || a.Req.Most(101*ms) != 700*ms+spread+Drift(0) {
 			t.Errorf("%+v: %+v until %v", said, a.Req, a.Until)

@@ -10,6 +10,10 @@ import (
 // with the number of locks.
 const (
 	Reserved = "redlockd:"
+	// DBPrefix, then a number and a colon, is what the keys of a client's database other than 0 begin with on the nodes. They are locks
+	// like those of database 0. We use no databases of the nodes for them: each of those can be flushed alone, and
+	// would need a mark of its own (P1).
+	DBPrefix = "redlockd:db"
 	// MarkKey holds the node's Mark (P1).
 	MarkKey = Reserved + "boot"
 	// TeacherKey names the redlockd that teaches the node, for a few seconds at a time, so that others wait and do

@@ -6,9 +6,9 @@ import "time"
 type Op uint8
 
 const (
-	// Take sets Key to Token for Life, only if the key does not exist (R5).
+	// Take sets Key to Token for Life, only if the key does not exist (R5); Own says what else it may find.
 	Take Op = iota + 1
-	// Overwrite sets Key to Token for Life, whatever it held (Existing: only if it exists).
+	// Overwrite sets Key to Token for Life, whatever it held, if If allows it.
 	Overwrite
 	// Release deletes Key if it holds Token, in one atomic step (R7).
 	Release
@@ -16,13 +16,13 @@ const (
 	Extend
 	// Get reads the value of Key.
 	Get
-	// Remaining reads the value of Key together with its remaining time.
-	Remaining
-	// Delete deletes Keys and counts them.
+	// Inspect reads the values of Keys together with their remaining times.
+	Inspect
+	// Delete deletes Keys and counts them, if If allows it.
 	Delete
 	// Exists counts which of Keys exist.
 	Exists
-	// Expire gives Key a new expiry, whoever holds it.
+	// Expire gives Key a new expiry, whoever holds it, if If allows it.
 	Expire
 	// Size counts all keys.
 	Size
@@ -35,7 +35,7 @@ const (
 )
 
 func (o Op) String() string {
-	return [...]string{"?", "take", "overwrite", "release", "extend", "get", "remaining",
+	return [...]string{"?", "take", "overwrite", "release", "extend", "get", "inspect",
 		"delete", "exists", "expire", "size", "take back", "top up"}[o]
 }
 
@@ -52,14 +52,54 @@ func (o Op) ForAll() bool {
 	return o == Release || o == TakeBack || o == Delete || o == TopUp
 }
 
+// Own says what a Take does with a key that holds its token already.
+type Own uint8
+
+const (
+	OwnRefused Own = iota // it is refused, like any other: SET NX
+	OwnEach               // it is taken again, with a new expiry; each of the keys may be missing or hold its token
+	OwnAll                // the same, but either all keys are missing or all hold their tokens
+)
+
+// Condition is what must be true of a key for it to be changed.
+type Condition uint8
+
+const (
+	Always     Condition = iota
+	IfMissing            // NX of SET
+	IfExists             // XX of SET
+	IfEqual              // IFEQ
+	IfNotEqual           // IFNE: it holds something else, or nothing
+	// Of an Expire:
+	IfNoExpiry // NX
+	IfExpiry   // XX
+	IfLater    // GT: the new expiry is later than the present one
+	IfSooner   // LT
+)
+
 // Request is one command as the nodes get it: the same for all of them (R11).
 // It is not changed once it was sent, and may be kept after the round is over:
 // its slices must not be reused.
 type Request struct {
 	Op    Op
 	Key   []byte
-	Keys  [][]byte // Delete, Exists
-	Token []byte   // any bytes, also none; not necessarily unique (R6 is the client's to keep)
+	Token []byte // any bytes, also none; not necessarily unique (R6 is the client's to keep)
+
+	// Keys in place of Key. Delete, Exists and Inspect have no other. Take, Release and Extend, and what is amended after them,
+	// have them if there are many, with a token for each: then they are all-or-none on every node.
+	Keys, Tokens [][]byte
+	// Each: a Release deletes every one of Keys that holds its token, and counts them, instead of all or none.
+	Each bool
+	// Own says what a Take does with keys that hold their tokens already.
+	Own Own
+	// Prefix, if not 0, is how many bytes of the token a Take with Own compares: what follows them may differ.
+	Prefix int
+
+	// If is the condition of an Overwrite, a Delete of one key, an Expire. Was is for IfEqual and IfNotEqual.
+	If  Condition
+	Was []byte
+	// Old: an Overwrite, a Delete of one key or an Expire also answers the value from before.
+	Old bool
 
 	// TTL is what the client asked for; Life is what the nodes are given for it.
 	TTL, Life time.Duration
@@ -68,7 +108,6 @@ type Request struct {
 	// tried again later.
 	Fixed bool
 
-	Existing bool // Overwrite: only if the key exists (XX)
 	// Add: Extend adds Life to the remaining time instead of setting it; the sum
 	// is cut at Cap.
 	Add bool
@@ -77,6 +116,10 @@ type Request struct {
 	// SetBy is, on our clock: for TakeBack, a moment by which the key that is meant had been set for Life; for TopUp, the
 	// moment from which Life counts.
 	SetBy time.Duration
+
+	// Stamp, of a TakeBack, if not 0, is when the key that is meant expires by the node's clock, in milliseconds since 1970: in place
+	// of SetBy and Life.
+	Stamp int64
 
 	// Later: not to be told before the node is vouched for. It takes away what a lesson may copy meanwhile.
 	Later bool
@@ -88,7 +131,7 @@ type Request struct {
 
 // most is the highest number one node can count to: the bound for what an unheard one might say.
 func (r *Request) most() int64 {
-	if r.Op == Delete || r.Op == Exists {
+	if r.Op == Delete || r.Op == Exists || r.Each {
 		return int64(len(r.Keys))
 	}
 	return 1

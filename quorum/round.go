@@ -135,8 +135,14 @@ func (r *Round) topUp(node int) (Amend, bool) {
 	if !absent || s.topped {
 		return Amend{}, false
 	}
-	rest := &Request{Op: TopUp, Key: r.req.Key, Token: r.req.Token, Life: r.req.Life, SetBy: r.began}
+	rest := r.amending(TopUp)
+	rest.Life, rest.SetBy = r.req.Life, r.began
 	return Amend{Node: node, Req: rest, Until: r.began + r.req.Life}, true
+}
+
+// amending is a request about the same keys and tokens.
+func (r *Round) amending(op Op) *Request {
+	return &Request{Op: op, Key: r.req.Key, Token: r.req.Token, Keys: r.req.Keys, Tokens: r.req.Tokens}
 }
 
 // takeBack undoes a take on one node: what this attempt got there, and nothing else.
@@ -145,6 +151,10 @@ func (r *Round) topUp(node int) (Amend, bool) {
 // nothing. The proof is when the key expires. The node said yes, so that our SET was carried out at
 // some moment e before the answer was read, and made the key expire at e + life; until the answer was read
 // our key was there, and whoever took the key after that made it expire later.
+//
+// A take that may find its token (Own) needs more: the same token may take the key again, with the same life, before our answer is
+// read. There the node tells the instant at which what it has set anew expires (Stamp), and moves that of a key which is taken
+// again, so that no other attempt ever gives a key the same one. A key that was taken again is never deleted: the token has held it before.
 //
 // What is left alone, to end with its ttl:
 //   - a yes that is heard so late that our key may have expired, and been taken, before;
@@ -163,7 +173,8 @@ func (r *Round) takeBack(node int) (Amend, bool) {
 	if a.At-r.began >= r.req.Life-Drift(r.req.Life) {
 		return Amend{}, false
 	}
-	back := &Request{Op: TakeBack, Key: r.req.Key, Token: r.req.Token, Life: r.req.Life, SetBy: a.At}
+	back := r.amending(TakeBack)
+	back.Life, back.SetBy, back.Stamp = r.req.Life, a.At, a.Stamp
 	return Amend{Node: node, Req: back, Until: r.began + r.req.Life}, true
 }
 
@@ -181,6 +192,9 @@ func (r *Round) taught(node int) bool {
 // takeBackLater undoes on a node that is being taught what it may copy from one that has accepted. The copy expires
 // when the original would have, or a moment later.
 func (r *Round) takeBackLater(node int) (Amend, bool) {
+	if r.req.Own != OwnRefused {
+		return Amend{}, false // a copy has no stamp: it is left to its ttl
+	}
 	var latest time.Duration
 	for i := range r.slots {
 		if s := &r.slots[i]; s.heard && s.Vote == Yes && s.At-r.began < r.req.Life-Drift(r.req.Life) {
@@ -190,7 +204,8 @@ func (r *Round) takeBackLater(node int) (Amend, bool) {
 	if latest == 0 {
 		return Amend{}, false
 	}
-	back := &Request{Op: TakeBack, Key: r.req.Key, Token: r.req.Token, Life: r.req.Life + spread, SetBy: latest, Later: true}
+	back := r.amending(TakeBack)
+	back.Life, back.SetBy, back.Later = r.req.Life+spread, latest, true
 	return Amend{Node: node, Req: back, Until: r.began + r.req.Life}, true
 }
 
@@ -205,10 +220,12 @@ func (r *Round) repeatRelease(node int) (Amend, bool) {
 	}
 	left, by := r.lockLeft()
 	if left == 0 {
-		again := &Request{Op: Release, Key: r.req.Key, Token: r.req.Token, Later: later}
+		again := r.amending(Release)
+		again.Each, again.Later = true, later // on this node, whatever it has of them
 		return Amend{Node: node, Req: again, Until: r.began + Pad(r.maxTTL)}, true
 	}
-	again := &Request{Op: TakeBack, Key: r.req.Key, Token: r.req.Token, Life: left + spread, SetBy: by, Later: later}
+	again := r.amending(TakeBack)
+	again.Life, again.SetBy, again.Later = left+spread, by, later
 	return Amend{Node: node, Req: again, Until: by + left}, true
 }
 
@@ -224,7 +241,7 @@ func (r *Round) lockLeft() (left, by time.Duration) {
 		if !s.heard || s.Vote != Yes {
 			continue
 		}
-		ms := min(s.Number, Pad(r.maxTTL).Milliseconds())
+		ms := min(s.Left, Pad(r.maxTTL).Milliseconds())
 		if d := time.Duration(ms) * time.Millisecond; d > left {
 			left, by = d, s.At
 		}

@@ -137,7 +137,7 @@ func TestR14ConfirmedTooLate(t *testing.T) {
 // Release goes again to the nodes that may not have got it, as long as the lock may live there.
 func TestR19ReleaseIsRepeated(t *testing.T) {
 	r := NewRound(&Request{Op: Release, Key: []byte("k"), Token: []byte("t")}, 5, 100*ms, time.Hour)
-	released := Answer{Vote: Yes, Number: 700, At: 101 * ms}
+	released := Answer{Vote: Yes, Left: 700, At: 101 * ms}
 	wantTargets(t, r.Hear(0, Answer{Trace: Nothing, At: 100 * ms}))
 	r.Hear(1, released)
 	r.Hear(2, released)
@@ -270,8 +270,8 @@ func TestUndoOfAYesHeardTooLate(t *testing.T) {
 func TestR19RepeatIsBounded(t *testing.T) {
 	r := NewRound(&Request{Op: Release}, 3, 100*ms, time.Hour)
 	r.Hear(0, Answer{Trace: Nothing, At: 100 * ms})
-	r.Hear(1, Answer{Vote: Yes, Number: Forever, At: 101 * ms})
-	amends := r.Hear(2, Answer{Vote: Yes, Number: 5, At: 101 * ms})
+	r.Hear(1, Answer{Vote: Yes, Left: Forever, At: 101 * ms})
+	amends := r.Hear(2, Answer{Vote: Yes, Left: 5, At: 101 * ms})
 	wantTargets(t, amends, 0)
 	if amends[0].Until != 101*ms+Pad(time.Hour) {
 		t.Fatalf("%+v", amends[0])

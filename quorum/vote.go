@@ -52,23 +52,35 @@ type Answer struct {
 	// Err is why the vote is Unknown, or was when the verdict was given.
 	Err error
 
-	// Value is what the key holds (Get, Remaining).
+	// Value is what the key holds (Get), or held (Old); nil if it was missing.
 	Value []byte
-	// Number is the count of keys (Delete, Exists, Expire), the remaining
-	// milliseconds (Remaining, and a Yes to Release), or why a Release or an
-	// Extend was refused: Missing or Other.
+	// Number is the count of keys (Delete, Exists, Expire, Release of each), or what was found at the key: Missing, Other or Mine.
 	Number int64
+	// Left is how many milliseconds the lock had left that a Release deleted, the longest if there were many.
+	Left int64
+	// Stamp is when the keys of a Take expire by the node's clock, in milliseconds since 1970; 0 if it was not told.
+	Stamp int64
+	// Seen is what Inspect found, by key.
+	Seen []Held
 
 	// At is our clock when the answer was read, or given up.
 	At time.Duration
 }
 
-// Why a node refused a release or an extend.
+// What a node found at the key, or at the keys.
 const (
-	Missing int64 = -1 // the key does not exist
-	Other   int64 = -2 // the key holds another token
+	Missing int64 = -1 // the key does not exist; of many keys: none does
+	Other   int64 = -2 // the key holds another token; of many: what was found is none of the others
 	Blocked int64 = -3 // the key is held by somebody unknown (P8), so that the vote is Unknown (P2)
+	Mine    int64 = -4 // the key holds this token; of many: one or more do, where a Take allows that
 )
+
+// Held is what a key holds.
+type Held struct {
+	Exists bool
+	Value  []byte
+	Left   int64 // milliseconds, or Forever
+}
 
 // Forever stands for the remaining time of a key without expiry, in milliseconds.
 const Forever int64 = 1<<53 - 1

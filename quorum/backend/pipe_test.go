@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -139,7 +140,7 @@ func TestR7ReleaseComparesAndDeletes(t *testing.T) {
 		}
 		own := release("t1")
 		f.want(own, 0, yes)
-		if n := own.all()[0].Number; n != 1000 {
+		if n := own.all()[0].Left; n != 1000 {
 			t.Fatalf("remaining time %d", n)
 		}
 		missing := release("t1")
@@ -179,16 +180,11 @@ func TestReads(t *testing.T) {
 		f.want(f.send(&quorum.Request{Op: quorum.Get, Key: []byte("nope")}), 0, no)
 		get := f.send(&quorum.Request{Op: quorum.Get, Key: []byte("k")})
 		f.want(get, 0, yes)
-		left := f.send(&quorum.Request{Op: quorum.Remaining, Key: []byte("k")})
-		f.want(left, 0, yes)
-		if a := left.all()[0]; string(a.Value) != "v" || a.Number != 60000 || string(get.all()[0].Value) != "v" {
+		seen := f.send(&quorum.Request{Op: quorum.Inspect, Keys: [][]byte{[]byte("k"), []byte("nope"), []byte("forever")}})
+		f.want(seen, 0, yes)
+		want := []quorum.Held{{Exists: true, Value: []byte("v"), Left: 60000}, {Left: -2}, {Exists: true, Value: []byte("v"), Left: quorum.Forever}}
+		if a := seen.all()[0]; !reflect.DeepEqual(a.Seen, want) || string(get.all()[0].Value) != "v" {
 			t.Fatalf("%+v", a)
-		}
-		f.want(f.send(&quorum.Request{Op: quorum.Remaining, Key: []byte("nope")}), 0, no)
-		forever := f.send(&quorum.Request{Op: quorum.Remaining, Key: []byte("forever")})
-		f.want(forever, 0, yes)
-		if n := forever.all()[0].Number; n != quorum.Forever {
-			t.Fatal(n)
 		}
 	})
 }

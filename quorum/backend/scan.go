@@ -99,7 +99,7 @@ func (s *side) carries(right func(from *side, mark string) bool) error {
 
 // page reads the locks among the next keys.
 func (s *side) page(cursor string) (next string, locks []lock, err error) {
-	v, err := s.timed(1, page, 0, cursor, pageKeys, quorum.Reserved, longestToken, quorum.Blocker)
+	v, err := s.timed(1, page, 0, cursor, pageKeys, quorum.Reserved, longestToken, quorum.Blocker, quorum.DBPrefix)
 	if err != nil {
 		return "", nil, err
 	}

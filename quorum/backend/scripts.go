@@ -65,16 +65,150 @@ local left = redis.call('PTTL', KEYS[1])
 if left >= 0 and left < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return 1`)
 
-	// remaining: the value and the remaining milliseconds, seen at one moment.
-	remaining = newScript(`local v = redis.call('GET', KEYS[1])
-if not v then return false end
-return {v, redis.call('PTTL', KEYS[1])}`)
+	// inspectKeys: of every key the value and the remaining milliseconds, seen at one moment.
+	inspectKeys = newScript(`local out = {}
+for i, k in ipairs(KEYS) do
+  local v = redis.call('GET', k)
+  out[2 * i - 1] = v
+  out[2 * i] = v and redis.call('PTTL', k) or -2
+end
+return out`)
+
+	// takeMany: take every key for its token, one for each, or none. Behind the tokens: the new remaining milliseconds; what a
+	// key may be that holds its token already, '` + ownRefused + `', '` + ownEach + `' or '` + ownAll + `'; how many bytes of a token are compared, 0 for all.
+	// It answers what it found, and when the keys that it has set anew expire (quorum.Answer.Stamp). One that
+	// is taken again expires later than that, and later than before.
+	takeMany = newScript(`local n, mine, held = #KEYS, 0, {}
+local life, own, prefix = tonumber(ARGV[n + 1]), ARGV[n + 2], tonumber(ARGV[n + 3])
+local function same(a, b)
+  return a == b or prefix > 0 and string.sub(a, 1, prefix) == string.sub(b, 1, prefix)
+end
+for i, k in ipairs(KEYS) do
+  local v = redis.call('GET', k)
+  if v then
+    if own == '` + ownRefused + `' then return {-2, 0} end
+    if v == '` + quorum.Blocker + `' then return {-3, 0} end
+    if not same(v, ARGV[i]) then return {-2, 0} end
+    mine, held[i] = mine + 1, true
+  end
+end
+if own == '` + ownAll + `' and mine > 0 and mine < n then return {-2, 0} end
+local t = redis.call('TIME')
+for i, k in ipairs(KEYS) do
+  if held[i] then
+    redis.call('SET', k, ARGV[i], 'PX', math.max(life, redis.call('PTTL', k)) + 20)
+  else
+    redis.call('SET', k, ARGV[i], 'PX', life)
+  end
+end
+return {mine, t[1] * 1000 + math.floor(t[2] / 1000) + life}`)
+
+	// releaseMany: delete every key that holds its token, one for each; with a further argument 'all', all or none. It answers how many,
+	// or why none, and the longest remaining milliseconds among them.
+	releaseMany = newScript(`local n, missing, mine, blocked, left = #KEYS, 0, {}, false, 0
+for i, k in ipairs(KEYS) do
+  local v = redis.call('GET', k)
+  if v == ARGV[i] then
+    mine[#mine + 1] = k
+    local l = redis.call('PTTL', k)
+    if l < 0 then l = 9007199254740991 end
+    left = math.max(left, l)
+  elseif not v then missing = missing + 1
+  elseif v == '` + quorum.Blocker + `' then blocked = true end
+end
+if blocked then return {-3, 0} end
+if ARGV[n + 1] == 'all' and #mine < n then
+  if missing == n then return {-1, 0} end
+  return {-2, 0}
+end
+for _, k in ipairs(mine) do redis.call('DEL', k) end
+return {#mine, left}`)
+
+	// extendMany: behind the tokens the new remaining milliseconds of all keys, if each holds its token.
+	extendMany = newScript(`local n, missing, other, blocked = #KEYS, 0, false, false
+for i, k in ipairs(KEYS) do
+  local v = redis.call('GET', k)
+  if not v then missing = missing + 1
+  elseif v == '` + quorum.Blocker + `' then blocked = true
+  elseif v ~= ARGV[i] then other = true end
+end
+if other then return -2 end
+if blocked then return -3 end
+if missing == n then return -1 end
+if missing > 0 then return -2 end
+for _, k in ipairs(KEYS) do redis.call('PEXPIRE', k, ARGV[n + 1]) end
+return 1`)
+
+	// takeBackMany: of every key for itself, delete it if it holds its token and expires when this attempt made it: behind the tokens
+	// the most milliseconds that it may have left, and the instant by the node's clock, or 0 (quorum.Request.Stamp).
+	takeBackMany = newScript(`local n, undone = #KEYS, 0
+local most, stamp, now = tonumber(ARGV[n + 1]), tonumber(ARGV[n + 2]), 0
+if stamp > 0 then
+  local t = redis.call('TIME')
+  now = t[1] * 1000 + math.floor(t[2] / 1000)
+end
+for i, k in ipairs(KEYS) do
+  if redis.call('GET', k) == ARGV[i] then
+    local left = redis.call('PTTL', k)
+    local ours = left >= 0 and left <= most
+    if stamp > 0 then ours = left >= 0 and math.abs(now + left - stamp) <= 5 end
+    if ours then undone = undone + redis.call('DEL', k) end
+  end
+end
+return undone`)
+
+	// topUpMany: behind the tokens the milliseconds that the lock of all keys has left.
+	topUpMany = newScript(`local n = #KEYS
+local life = tonumber(ARGV[n + 1])
+for i, k in ipairs(KEYS) do
+  local v = redis.call('GET', k)
+  if not v then
+    redis.call('SET', k, ARGV[i], 'PX', life)
+  elseif v == ARGV[i] then
+    local left = redis.call('PTTL', k)
+    if left >= 0 and left < life then redis.call('PEXPIRE', k, life) end
+  end
+end
+return 1`)
+
+	// change: what has a condition, or answers the value from before. ARGV[1] is the condition, ARGV[2] the value that it is about;
+	// ARGV[3] is what is to be done: 'set' to ARGV[4] for ARGV[5] milliseconds, 'delete', or 'expire' in ARGV[5]. It answers whether
+	// it was done, and the value from before.
+	change = newScript(`local want, was, act, life = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[5])
+local v = redis.call('GET', KEYS[1])
+if v == '` + quorum.Blocker + `' then return {-3, false} end
+local left = -2
+if v then left = redis.call('PTTL', KEYS[1]) end
+local ok = true
+if want == 'missing' then ok = not v
+elseif want == 'exists' then ok = v
+elseif want == 'equal' then ok = v == was
+elseif want == 'not-equal' then ok = v ~= was
+elseif want == 'no-expiry' then ok = left == -1
+elseif want == 'expiry' then ok = left >= 0
+elseif want == 'later' then ok = left >= 0 and life > left
+elseif want == 'sooner' then ok = left == -1 or life < left end
+if act ~= 'set' and not v then ok = false end
+if not ok then return {0, v} end
+if act == 'set' then redis.call('SET', KEYS[1], ARGV[4], 'PX', life)
+elseif act == 'delete' then redis.call('DEL', KEYS[1])
+else redis.call('PEXPIRE', KEYS[1], life) end
+return {1, v}`)
 
 	// size: how many keys there are that are not ours.
 	size = newScript(`return redis.call('DBSIZE') - redis.call('EXISTS', KEYS[1], KEYS[2])`)
 
 	// scripts is what a fresh connection loads.
-	scripts = []*script{release, extend, takeBack, topUp, remaining, size}
+	scripts = []*script{
+		release, extend, takeBack, topUp, inspectKeys, size, takeMany, releaseMany, extendMany, takeBackMany, topUpMany, change,
+	}
+)
+
+// What takeMany is told of quorum.Own.
+const (
+	ownRefused = "refused"
+	ownEach    = "each"
+	ownAll     = "all"
 )
 
 // The scripts of readmission. A mark is changed by nothing else. They are called by their text: seldom enough.
@@ -137,7 +271,7 @@ return 0`
 local t = redis.call('TIME')
 local out = {found[1], t[1], t[2]}
 for _, k in ipairs(found[2]) do
-  if string.sub(k, 1, #ARGV[3]) ~= ARGV[3] then
+  if string.sub(k, 1, #ARGV[3]) ~= ARGV[3] or string.sub(k, 1, #ARGV[6]) == ARGV[6] then
     local left = redis.call('PTTL', k)
     local size = redis.pcall('STRLEN', k)
     if left >= 0 and type(size) == 'number' then

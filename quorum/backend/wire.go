@@ -29,15 +29,19 @@ func Encode(r *quorum.Request) {
 
 // encode makes the command of a request that is sent at now.
 func encode(r *quorum.Request, now time.Duration) command {
+	switch {
+	case r.If != quorum.Always || r.Old:
+		return run(change, r.Key, conditions[r.If], r.Was, actions[r.Op], r.Token, millis(r.Life))
+	case r.Op == quorum.Take && (len(r.Keys) > 0 || r.Own != quorum.OwnRefused):
+		return runMany(takeMany, r, millis(r.Life), owns[r.Own], r.Prefix)
+	case len(r.Keys) > 0 && r.Tokens != nil:
+		return encodeMany(r, now)
+	}
 	switch r.Op {
 	case quorum.Take: // R5: one atomic command
 		return command{name: "SET", args: []any{r.Key, r.Token, nx, px, millis(r.Life)}}
 	case quorum.Overwrite:
-		c := command{name: "SET", args: []any{r.Key, r.Token, px, millis(r.Life)}}
-		if r.Existing {
-			c.args = append(c.args, xx)
-		}
-		return c
+		return command{name: "SET", args: []any{r.Key, r.Token, px, millis(r.Life)}}
 	case quorum.Release:
 		return run(release, r.Key, r.Token)
 	case quorum.Extend:
@@ -46,13 +50,16 @@ func encode(r *quorum.Request, now time.Duration) command {
 		}
 		return run(extend, r.Key, r.Token, millis(r.Life))
 	case quorum.TakeBack:
+		if r.Stamp != 0 {
+			return runMany(takeBackMany, r, 0, r.Stamp)
+		}
 		return run(takeBack, r.Key, r.Token, millis(r.Most(now)))
 	case quorum.TopUp:
 		return run(topUp, r.Key, r.Token, max(1, r.Rest(now).Milliseconds()))
 	case quorum.Get:
 		return command{name: "GET", args: []any{r.Key}}
-	case quorum.Remaining:
-		return run(remaining, r.Key)
+	case quorum.Inspect:
+		return command{name: "EVALSHA", args: append([]any{inspectKeys.hash, len(r.Keys)}, anys(r.Keys)...), body: inspectKeys}
 	case quorum.Delete:
 		return command{name: "DEL", args: anys(r.Keys)}
 	case quorum.Exists:
@@ -66,8 +73,36 @@ func encode(r *quorum.Request, now time.Duration) command {
 	}
 }
 
+// encodeMany is for what is about several locks at once.
+func encodeMany(r *quorum.Request, now time.Duration) command {
+	switch r.Op {
+	case quorum.Release:
+		if r.Each {
+			return runMany(releaseMany, r)
+		}
+		return runMany(releaseMany, r, "all")
+	case quorum.Extend:
+		return runMany(extendMany, r, millis(r.Life))
+	case quorum.TakeBack:
+		return runMany(takeBackMany, r, millis(r.Most(now)), r.Stamp)
+	case quorum.TopUp:
+		return runMany(topUpMany, r, max(1, r.Rest(now).Milliseconds()))
+	default:
+		panic(fmt.Sprintf("backend: no command for %v of many keys", r.Op))
+	}
+}
+
+// What the scripts are told of a request.
+var (
+	owns       = [...]string{quorum.OwnRefused: ownRefused, quorum.OwnEach: ownEach, quorum.OwnAll: ownAll}
+	conditions = [...]string{quorum.Always: "", quorum.IfMissing: "missing", quorum.IfExists: "exists",
+		quorum.IfEqual: "equal", quorum.IfNotEqual: "not-equal",
+		quorum.IfNoExpiry: "no-expiry", quorum.IfExpiry: "expiry", quorum.IfLater: "later", quorum.IfSooner: "sooner"}
+	actions = map[quorum.Op]string{quorum.Overwrite: "set", quorum.Delete: "delete", quorum.Expire: "expire"}
+)
+
 // Boxed once, not once a request.
-var nx, xx, px any = "NX", "XX", "PX"
+var nx, px any = "NX", "PX"
 
 func millis(d time.Duration) any { return d.Milliseconds() }
 
@@ -85,19 +120,33 @@ func run(s *script, key []byte, args ...any) command {
 	return command{name: "EVALSHA", args: append(all, args...), body: s}
 }
 
+// runMany calls a script with the keys of r, their tokens and args.
+func runMany(s *script, r *quorum.Request, args ...any) command {
+	keys, tokens := r.Keys, r.Tokens
+	if len(keys) == 0 {
+		keys, tokens = [][]byte{r.Key}, [][]byte{r.Token}
+	}
+	all := make([]any, 0, 2+2*len(keys)+len(args))
+	all = append(all, s.hash, len(keys))
+	all = append(append(all, anys(keys)...), anys(tokens)...)
+	return command{name: "EVALSHA", args: append(all, args...), body: s}
+}
+
 // decode turns a node's reply into its answer. Whatever is not the expected
 // acceptance or refusal is Unknown (R13).
 func decode(r *quorum.Request, reply any, err error) quorum.Answer {
 	if err != nil {
 		return quorum.Answer{Err: err}
 	}
-	switch r.Op {
-	case quorum.Take, quorum.Overwrite:
+	switch pair, isPair := reply.([]any); {
+	case r.Op == quorum.Inspect:
+		return decodeSeen(pair, len(r.Keys))
+	case isPair:
+		return decodePair(r, pair)
+	case r.Op == quorum.Take, r.Op == quorum.Overwrite:
 		return decodeSet(reply)
-	case quorum.Get:
+	case r.Op == quorum.Get:
 		return decodeValue(reply)
-	case quorum.Remaining:
-		return decodeRemaining(reply)
 	default:
 		return decodeNumber(r.Op, reply)
 	}
@@ -119,58 +168,92 @@ func decodeValue(reply any) quorum.Answer {
 	case nil:
 		return quorum.Answer{Vote: quorum.No}
 	case []byte:
-		return held(v, 0)
+		if string(v) == quorum.Blocker {
+			return quorum.Answer{Err: errBlocked}
+		}
+		return quorum.Answer{Vote: quorum.Yes, Value: v}
 	default:
 		return strange(reply)
 	}
 }
 
-// errBlocked: which of two tokens is alive on the other nodes was not known when the key was copied here (P8).
+// errBlocked: which of two tokens is alive on the other nodes was not known when the key was copied here (P8). A blocker is
+// never shown to anybody (P12).
 var errBlocked = errors.New("the key is held by somebody unknown since the node was taught")
 
-// held is a key's value; a blocker is never shown to anybody (P12).
-func held(value []byte, left int64) quorum.Answer {
-	if string(value) == quorum.Blocker {
-		return quorum.Answer{Err: errBlocked}
+// decodeSeen is the reply of inspect: value and remaining time of every key.
+func decodeSeen(reply []any, keys int) quorum.Answer {
+	if len(reply) != 2*keys {
+		return strange(reply)
 	}
-	return quorum.Answer{Vote: quorum.Yes, Value: value, Number: left}
+	a := quorum.Answer{Vote: quorum.Yes, Seen: make([]quorum.Held, keys)}
+	for k := range a.Seen {
+		value, exists := reply[2*k].([]byte)
+		left, ok := reply[2*k+1].(int64)
+		switch {
+		case !ok, !exists && reply[2*k] != nil:
+			return strange(reply)
+		case string(value) == quorum.Blocker:
+			return quorum.Answer{Err: errBlocked}
+		case exists && left < 0:
+			left = quorum.Forever
+		}
+		a.Seen[k] = quorum.Held{Exists: exists, Value: value, Left: left}
+	}
+	return a
 }
 
-func decodeRemaining(reply any) quorum.Answer {
-	if reply == nil {
-		return quorum.Answer{Vote: quorum.No}
-	}
-	pair, _ := reply.([]any)
+// decodePair is the reply of takeMany, of releaseMany, and of change: what was done or found, and something about it.
+func decodePair(r *quorum.Request, pair []any) quorum.Answer {
 	if len(pair) != 2 {
-		return strange(reply)
+		return strange(pair)
 	}
-	value, okValue := pair[0].([]byte)
-	left, okLeft := pair[1].(int64)
-	if !okValue || !okLeft {
-		return strange(reply)
+	n, ok := pair[0].(int64)
+	if n == quorum.Blocked {
+		return quorum.Answer{Err: errBlocked}
 	}
-	if left < 0 {
-		left = quorum.Forever
+	if r.If != quorum.Always || r.Old {
+		old, _ := pair[1].([]byte)
+		if !ok || old == nil && pair[1] != nil {
+			return strange(pair)
+		}
+		a := quorum.Answer{Vote: quorum.No, Value: old}
+		if n > 0 {
+			a.Vote, a.Number = quorum.Yes, n
+		}
+		return a
 	}
-	return held(value, left)
+	about, okAbout := pair[1].(int64)
+	switch {
+	case !ok || !okAbout:
+		return strange(pair)
+	case r.Op == quorum.Take && n >= 0:
+		found := quorum.Missing
+		if n > 0 {
+			found = quorum.Mine
+		}
+		return quorum.Answer{Vote: quorum.Yes, Number: found, Stamp: about}
+	case r.Op == quorum.Release && n > 0:
+		return quorum.Answer{Vote: quorum.Yes, Number: n, Left: about}
+	default:
+		return quorum.Answer{Vote: quorum.No, Number: n}
+	}
 }
 
 func decodeNumber(op quorum.Op, reply any) quorum.Answer {
 	n, ok := reply.(int64)
-	if !ok {
+	switch {
+	case !ok:
 		return strange(reply)
-	}
-	if n == quorum.Blocked && (op == quorum.Release || op == quorum.Extend) {
+	case n == quorum.Blocked && (op == quorum.Release || op == quorum.Extend):
 		return quorum.Answer{Err: errBlocked}
-	}
-	accepted := n > 0
-	if op == quorum.Release || op == quorum.Size {
-		accepted = n >= 0 // a remaining time may be less than a millisecond
-	}
-	if accepted {
+	case op == quorum.Release && n >= 0: // a remaining time may be less than a millisecond
+		return quorum.Answer{Vote: quorum.Yes, Left: n}
+	case n > 0, op == quorum.Size && n == 0:
 		return quorum.Answer{Vote: quorum.Yes, Number: n}
+	default:
+		return quorum.Answer{Vote: quorum.No, Number: n}
 	}
-	return quorum.Answer{Vote: quorum.No, Number: n}
 }
 
 // lookOf reads the replies to TIME and to GET of the mark.
