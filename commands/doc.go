@@ -5,6 +5,7 @@
 //	table.go   the commands there are: arity, flags, how they are parsed
 //	parse.go   arguments -> Command
 //	set.go     the options of SET
+//	transaction.go  what stands between MULTI and EXEC -> one Command
 //	errors.go  Redis's error texts
 //	script*.go scripts, known by what they do: script.go what is told of one, scriptcache.go those we know,
 //	           scriptrecognise.go and scripttrial.go how one is recognised, scriptsandbox.go and

@@ -79,9 +79,6 @@ var (
 // is at least one. The error's text is the whole error reply. args must not be changed afterwards.
 func Parse(args [][]byte, scripts *Scripts) (Command, error) {
 	name := NameOf(args[0])
-	if transactional[name] {
-		return Command{Verb: Transaction, Name: name, Args: args}, nil
-	}
 	spec, ok := table[name]
 	if !ok {
 		return Command{}, Unknown(args)
@@ -96,9 +93,6 @@ func Parse(args [][]byte, scripts *Scripts) (Command, error) {
 	err := spec.parse(&c, scripts)
 	return c, err
 }
-
-// transactional commands are known only to be refused, together with what stands between them.
-var transactional = map[string]bool{"multi": true, "exec": true, "discard": true, "watch": true, "unwatch": true}
 
 // maxName is more than the longest name that we know.
 const maxName = 32

@@ -26,7 +26,11 @@ const (
 
 	// Of us and the connection.
 	ScriptAdmin
-	Transaction
+	Watch
+	Unwatch
+	Multi
+	Exec
+	Discard
 	Ping
 	Echo
 	Quit
@@ -105,6 +109,11 @@ func init() {
 		{"eval", -3, runs, 0, 0, 0, "scripting", "script numkeys [key...] [arg...]", "Release or extend a lock by a script, known by what it does.", asParsed, parseEval},
 		{"evalsha", -3, runs, 0, 0, 0, "scripting", "sha1 numkeys [key...] [arg...]", "Release or extend a lock by a script's SHA1.", asParsed, parseEval},
 		{"script", -2, runs, 0, 0, 0, "scripting", "subcommand [argument...]", "LOAD, EXISTS and FLUSH scripts.", ScriptAdmin, nil},
+		{"watch", -2, talks, 1, -1, 1, "transactions", "key...", "Compare what the keys hold now when EXEC changes one of them.", Watch, parseKeys},
+		{"unwatch", 1, talks, 0, 0, 0, "transactions", "", "Forget what was watched.", Unwatch, nil},
+		{"multi", 1, talks, 0, 0, 0, "transactions", "", "Begin a transaction: one change of one key.", Multi, nil},
+		{"exec", 1, talks, 0, 0, 0, "transactions", "", "Carry the transaction out, unless what was watched has changed.", Exec, nil},
+		{"discard", 1, talks, 0, 0, 0, "transactions", "", "Forget the transaction.", Discard, nil},
 		{"ping", -1, talks, 0, 0, 0, "connection", "[message]", "Answer PONG.", Ping, nil},
 		{"echo", 2, talks, 0, 0, 0, "connection", "message", "Answer the message.", Echo, nil},
 		{"quit", -1, talks, 0, 0, 0, "connection", "", "Close the connection.", Quit, nil},

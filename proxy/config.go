@@ -14,7 +14,7 @@ import (
 func (s *Server) settings() [][2]string {
 	return [][2]string{
 		{"appendonly", "no"},
-		{"databases", "1"},
+		{"databases", strconv.Itoa(databases)},
 		{"maxclients", strconv.Itoa(s.Clients.withDefaults().MaxClients)},
 		{"maxmemory", "0"},
 		{"maxmemory-policy", "noeviction"},

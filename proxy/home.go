@@ -25,7 +25,7 @@ func (c *session) home(cmd *commands.Command) {
 		r.proto = 2
 		r.status("RESET")
 	case commands.Select:
-		c.selectDB(args)
+		r.status("OK")
 	case commands.Auth:
 		c.auth(args[1:])
 	case commands.Hello:
@@ -64,14 +64,19 @@ func (c *session) ping(args [][]byte) {
 	}
 }
 
-func (c *session) selectDB(args [][]byte) {
-	switch db, err := strconv.Atoi(string(args[1])); {
+// databases is how many there are, as by Redis's default.
+const databases = 16
+
+// selectDB is carried out when it is read, so that what is pipelined behind it is about that database.
+func (c *session) selectDB(arg []byte) error {
+	switch db, err := strconv.Atoi(string(arg)); {
 	case err != nil:
-		c.reply.error("ERR value is not an integer or out of range")
-	case db != 0:
-		c.reply.error("ERR DB index is out of range")
+		return commands.Error("ERR value is not an integer or out of range")
+	case db < 0 || db >= databases:
+		return commands.Error("ERR DB index is out of range")
 	default:
-		c.reply.status("OK")
+		c.db = db
+		return nil
 	}
 }
 

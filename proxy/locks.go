@@ -162,8 +162,9 @@ func (l LockRules) life(ttl time.Duration) time.Duration {
 	return ttl
 }
 
-// answer writes the reply of a lock command: the one table of verb and verdict.
-func answer(r *reply, c *commands.Command, ruling quorum.Ruling, err *quorum.NoQuorum) {
+// answer writes the reply of a lock command: the one table of verb and verdict. held is what the keys held after a denial, if
+// the reply depends on that.
+func answer(r *reply, c *commands.Command, ruling quorum.Ruling, held []quorum.Held, err *quorum.NoQuorum) {
 	switch {
 	case ruling.Verdict == quorum.Undecided:
 		r.error(err.Error())
@@ -173,6 +174,8 @@ func answer(r *reply, c *commands.Command, ruling quorum.Ruling, err *quorum.NoQ
 		r.int(timeLeft(c.Verb, ruling.Seen[0]))
 	case c.Verb == commands.Inspect:
 		r.computed(c, ruling.Seen)
+	case held != nil && found(c, ruling).Kind == commands.ReplyComputed:
+		r.computed(c, held)
 	case c.Verb == commands.Delete || c.Verb == commands.Exists || c.Verb == commands.Expire || c.Verb == commands.DBSize:
 		r.int(ruling.Number)
 	default:

@@ -38,6 +38,14 @@ func (r *reply) null() {
 	}
 }
 
+func (r *reply) nullArray() {
+	if r.proto == 3 {
+		r.null()
+	} else {
+		r.out = append(r.out, "*-1\r\n"...)
+	}
+}
+
 // header begins a map of n pairs, or in RESP2 the flat array of them.
 func (r *reply) header(n int) {
 	if r.proto == 3 {
@@ -88,6 +96,8 @@ func (r *reply) script(s commands.Reply, count int64) {
 	switch s.Kind {
 	case commands.ReplyCount:
 		r.int(count)
+	case commands.ReplyNilArray:
+		r.nullArray()
 	case commands.ReplyArray:
 		r.array(len(s.Items))
 		for _, item := range s.Items {

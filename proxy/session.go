@@ -26,10 +26,9 @@ type session struct {
 	// grants whose replies are not written yet.
 	grants []*quorum.Ticket
 	// grant is the last reply's, as long as it may turn out that the client was not told of it.
-	grant *quorum.Ticket
-	quit  bool
-	// multi: within this batch a MULTI was refused, and no EXEC or DISCARD has come yet.
-	multi bool
+	grant       *quorum.Ticket
+	quit        bool
+	transaction transaction
 
 	mu    sync.Mutex // guards about, which CLIENT LIST of others reads
 	about about
@@ -41,6 +40,9 @@ type step struct {
 	ticket  *quorum.Ticket // of a lock command
 	err     error          // to be answered in its place
 	done    func(*reply)   // already carried out; writes the reply
+
+	transaction *commands.Transaction // EXEC: what command stands for
+	look        *quorum.Ticket        // what the keys hold, for a reply that depends on it
 }
 
 func newSession(s *Server, conn redcon.Conn) *session {
@@ -62,7 +64,6 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 	c.server.batches.Add(1)
 	c.server.commands.Add(uint64(1 + len(rest)))
 	c.note(first)
-	c.multi = false
 
 	c.begin(first)
 	for _, cmd := range rest {
@@ -78,8 +79,9 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 // of the batch; but a grant must not wait for rounds that have not even been sent.
 func (c *session) settle() {
 	for i := range c.steps {
-		if t := c.steps[i].ticket; t != nil {
-			t.Wait(i == len(c.steps)-1)
+		if s := &c.steps[i]; s.ticket != nil {
+			s.ticket.Wait(i == len(c.steps)-1)
+			c.lookAgain(s)
 		}
 	}
 	// T2, just before the replies are written (R14).
@@ -118,17 +120,17 @@ func (c *session) begin(cmd redcon.Command) {
 	var s step
 	s.command, s.err = commands.Parse(cmd.Args, c.server.Scripts)
 	switch {
-	case s.err != nil:
-	case s.command.Verb == commands.Transaction:
-		s.err = c.transaction(s.command.Name)
-	case c.multi:
-		s.err = errTransaction
+	case c.transact(&s):
 	case s.command.Verb.OfLocks():
 		s.ticket, s.err = c.start(&s.command)
 	case s.command.Verb == commands.ScriptAdmin:
 		s.done = c.scriptAdmin(&s.command) // at once: a command behind it may need the script
 	case s.command.Verb == commands.Redlock:
 		s.done = c.redlock(s.command.Args)
+	case s.command.Verb == commands.Select:
+		s.err = c.selectDB(s.command.Args[1])
+	case s.command.Verb == commands.Reset:
+		c.db, c.transaction = 0, transaction{}
 	case s.command.Verb == commands.Quit:
 		c.quit = true
 	}
@@ -155,18 +157,23 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 	return fleet.Start(req, now), nil
 }
 
-var errTransaction = commands.Unsupported("transactions")
-
-// transaction refuses MULTI and its kin. A client that has pipelined a whole transaction would have the
-// commands of it carried out one by one: they are refused as well, as far as they came with the MULTI. (One
-// that waits for the answer to MULTI sees the error, and may never send an EXEC to end such a state.)
-func (c *session) transaction(name string) error {
-	began := c.multi
-	c.multi = name == "multi" || began && name != "exec" && name != "discard"
-	if began && name == "exec" {
-		return commands.Error("EXECABORT Transaction discarded because redlockd does not support transactions")
+// lookAgain reads what the keys hold, for a command that was denied and whose reply depends on that.
+func (c *session) lookAgain(s *step) {
+	if s.command.Other.Kind != commands.ReplyComputed || !s.ticket.Denied() {
+		return
 	}
-	return errTransaction
+	look := commands.Command{Verb: commands.Inspect, Keys: s.command.Keys, DB: s.command.DB}
+	if s.command.Key != nil {
+		look.Keys = [][]byte{s.command.Key}
+	}
+	fleet := c.server.Fleet
+	req, _, err := c.server.Locks.request(&look, c.db, time.Time{})
+	if err != nil {
+		panic("proxy: a key that was allowed is not: " + err.Error())
+	}
+	fleet.Reserve()
+	s.look = fleet.Start(req, fleet.Now())
+	s.look.Wait(false)
 }
 
 // finish writes the reply of a step to the batch's.
@@ -185,11 +192,33 @@ func (c *session) finish(s *step, now time.Duration) {
 		if err != nil {
 			c.server.Log.Debug("no quorum", "command", s.command.Name, "err", err)
 		}
-		answer(&c.reply, &s.command, ruling, err)
+		c.decided(s, ruling, err)
 	case s.done != nil:
 		s.done(&c.reply)
+	case s.transaction != nil:
+		c.executed(s.transaction, quorum.Ruling{}, func() { c.home(&s.command) })
 	default:
 		c.home(&s.command)
+	}
+}
+
+// decided writes the reply of a lock command.
+func (c *session) decided(s *step, ruling quorum.Ruling, err *quorum.NoQuorum) {
+	var held []quorum.Held
+	if s.look != nil && err == nil {
+		var looked quorum.Ruling
+		if looked, err = s.look.Confirm(c.server.Fleet.Now()); err != nil {
+			ruling.Verdict = quorum.Undecided
+		}
+		held = looked.Seen
+	}
+	switch {
+	case s.command.Verb == commands.Watch:
+		c.watchSettled(&s.command, ruling, err)
+	case s.transaction != nil:
+		c.executed(s.transaction, ruling, func() { answer(&c.reply, &s.command, ruling, held, err) })
+	default:
+		answer(&c.reply, &s.command, ruling, held, err)
 	}
 }
 
