@@ -2,7 +2,6 @@
 # Installs what is missing (redis-server, redis-tools, and faketime for servers with wrong clocks) and runs every test.
 #
 #   ./test.sh            formatting, vet, and all tests, with the race detector
-#   ./test.sh clients    real lock libraries against redlockd (--require-all: no language may be skipped; --readme)
 #   ./test.sh clients    real lock libraries, unmodified, through redlockd (bench/clients): installs them, and skips a language
 #                        whose toolchain is missing (with --require-all, that is a failure)
 #   ./test.sh fuzz 1m    every fuzz target for a minute (its seeds and finds are among the tests anyway)
@@ -29,10 +28,6 @@ if ! command -v go >/dev/null; then
   exit 1
 fi
 install
-
-if [ "${1:-}" = clients ]; then
-  exec go run ./bench/clients "${@:2}"
-fi
 
 if [ "${1:-}" = fuzz ]; then
   go list ./... | while read -r package; do
