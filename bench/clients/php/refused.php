@@ -1,0 +1,15 @@
+<?php
+// What cannot work, and has to say so.
+
+use Symfony\Component\Lock\LockFactory;
+use Symfony\Component\Lock\Store\RedisStore as SymfonyRedisStore;
+
+function laravelFunnel(): void
+{
+    laravelRedis('phpredis', [])->connection('default')->funnel(key_('funnel'))->limit(2)->releaseAfter(LONG)->then(fn () => true);
+}
+
+function symfonyLock(): void
+{
+    (new LockFactory(new SymfonyRedisStore(phpredis())))->createLock(key_('symfony'), LONG)->acquire();
+}
