@@ -34,5 +34,5 @@ report('Laravel cache lock', $laravel, 'phpredis, igbinary', lockChecks(
     fn () => new Laravel('phpredis', ['serializer' => Redis::SERIALIZER_IGBINARY])
 ));
 report('Laravel cache lock', $laravel, 'Predis', lockChecks(fn () => new Laravel('predis', [])));
-report('Laravel funnel', $laravel, 'phpredis', refusal(fn () => laravelFunnel()), 'one script picks one of several keys by MGET');
+report('Laravel funnel', $laravel, 'Predis', refusal(fn () => laravelFunnel()), 'one script picks one of several keys by MGET');
 report('Symfony Lock RedisStore', debian('php-symfony-lock'), 'phpredis', refusal(fn () => symfonyLock()), 'sorted sets');
