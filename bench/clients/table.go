@@ -45,19 +45,21 @@ func (t tally) String() string {
 func console(results []result) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "language\tlibrary\t%s\t\n", strings.Join(checks, "\t"))
+	fmt.Fprintf(w, "language\tlibrary\t%s\n", strings.Join(checks, "\t"))
 	for _, r := range results {
 		for _, row := range r.rows {
 			fmt.Fprintf(w, "%s\t%s\t", row.Language, row.name())
-			if row.refused() && row.failures() == nil {
-				fmt.Fprintf(w, "refused: %s", row.Note) // no tab: it takes part in no column
-			} else if row.refused() {
-				fmt.Fprint(w, "FAILED: it is not refused")
-			} else {
-				for _, name := range checks {
-					fmt.Fprintf(w, "%s\t", brief(row.Checks[name], "FAILED"))
-				}
+			cells := make([]string, len(checks)+1)
+			for i, name := range checks {
+				cells[i] = brief(row.Checks[name], "FAILED")
 			}
+			if cells[len(checks)] = row.Note; row.refused() {
+				cells[0] = refused
+			}
+			if row.failures() != nil {
+				cells[len(checks)] = "FAILED " + row.Note
+			}
+			fmt.Fprint(w, strings.Join(cells, "\t"))
 			fmt.Fprintln(w)
 		}
 		if why := r.skipped + r.failed; why != "" {
@@ -68,9 +70,9 @@ func console(results []result) string {
 	return b.String()
 }
 
-// brief is a check's result in a cell.
+// brief is a check's result in a cell; one that was not made is empty.
 func brief(text, failed string) string {
-	if text == passed || text == hasNone {
+	if text == passed || text == hasNone || text == "" {
 		return text
 	}
 	return failed

@@ -13,7 +13,7 @@ import (
 )
 
 // What Redis answers, redlockd answers, byte for byte: the same lines are sent to both, in RESP2 and in RESP3. A file is one
-// connection.
+// connection, and " ; " stands between commands that are pipelined.
 func TestRealAnswersAsRedis(t *testing.T) {
 	f := real(t, 3)
 	reference, err := servers.StartRedis(t.TempDir())
@@ -21,7 +21,7 @@ func TestRealAnswersAsRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { reference.Close() })
-	for _, name := range []string{"refused", "answered"} {
+	for _, name := range []string{"refused", "answered", "transactions"} {
 		text, err := os.ReadFile("testdata/asredis/" + name + ".txt")
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func talk(t *testing.T, address string) func(line string) string {
 		if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fmt.Fprintf(conn, "%s\r\nPING %s\r\n", line, end); err != nil {
+		if _, err := fmt.Fprintf(conn, "%s\r\nPING %s\r\n", strings.ReplaceAll(line, " ; ", "\r\n"), end); err != nil {
 			t.Fatal(err)
 		}
 		var reply strings.Builder
