@@ -118,13 +118,13 @@ type run struct {
 	touched  bool
 	usedDB   int
 	amounts  []symbol // that were passed as an expiry, as they stood
-	line     int    // where it called a command that may write, or 0
-	past     bool   // it set an expiry that has passed, which deletes the key
-	reply    answer // also of a run that was rejected
-	items    int    // in the arrays of reply
-	why      string // set: it did what we do not do
-	peeked   symbol // set: it looked into that symbol, and ended there
-	rejected bool   // it ended with an error that redis.call raised
+	line     int      // where it called a command that may write, or 0
+	past     bool     // it set an expiry that has passed, which deletes the key
+	reply    answer   // also of a run that was rejected
+	items    int      // in the arrays of reply
+	why      string   // set: it did what we do not do
+	peeked   symbol   // set: it looked into that symbol, and ended there
+	rejected bool     // it ended with an error that redis.call raised
 }
 
 // refuse ends the run: what it does we do not do.

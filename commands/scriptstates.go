@@ -109,7 +109,7 @@ func (t *trial) states(brief bool) iter.Seq[*state] {
 		}
 		switch {
 		case n == 1:
-			t.statesOfOne(try)
+			t.statesOfOne(try, brief)
 		case brief:
 			for _, b := range t.backgrounds() {
 				try(b)
@@ -134,21 +134,25 @@ func stateOf(n int, cellOf func(i int) cell) *state {
 	return st
 }
 
-func (t *trial) statesOfOne(try func(func(int) cell)) {
+func (t *trial) statesOfOne(try func(func(int) cell), brief bool) {
 	only := func(c cell) { try(func(int) cell { return c }) }
 	only(cell{})
+	owned, others, kinds := t.owned(0), t.others(0), t.kinds()
 	for _, left := range append(t.remainingProbes(), noExpiry) {
-		for _, c := range t.owned(0) {
+		for _, c := range owned {
 			only(c.lasting(left))
 		}
-		for i, c := range t.others(0) {
+		for i, c := range others {
 			// Every other value with two remaining times, the unknown one with all.
 			if i == 0 || left == usualLeft || left == noExpiry {
 				only(c.lasting(left))
 			}
 		}
 	}
-	for _, kind := range t.kinds() {
+	if brief {
+		kinds = kinds[:1]
+	}
+	for _, kind := range kinds {
 		only(odd(kind, usualLeft))
 		only(odd(kind, noExpiry))
 	}

@@ -17,7 +17,7 @@ type trial struct {
 	db      int
 	line    int
 	amounts []symbol // that were passed as an expiry
-	again   bool // it has touched a new key: from the start
+	again   bool     // it has touched a new key: from the start
 	left    []*law
 	lives   []ttlLaw // that explain every expiry set so far
 	answers map[holders]*sighting
