@@ -10,6 +10,8 @@ type Command struct {
 	Verb Verb
 	// Name is the command's name in lower case, for errors.
 	Name string
+	// Sub is the name of the subcommand in lower case, if there is one.
+	Sub string
 	// Args are all arguments, the name first: for the verbs that are not about locks.
 	Args [][]byte
 	// DB is the database that a script has selected for itself; -1: that of the connection.
@@ -85,15 +87,18 @@ func Parse(args [][]byte, scripts *Scripts) (Command, error) {
 	if !ok {
 		return Command{}, Unknown(args)
 	}
-	if spec.Arity > 0 && len(args) != spec.Arity || len(args) < -spec.Arity {
+	if !fits(spec.Arity, len(args)) {
 		return Command{}, WrongArity(name)
 	}
-	c := Command{Verb: spec.verb, Name: name, Args: args, DB: -1}
+	sub, err := subOf(name, args)
+	if err != nil {
+		return Command{}, err
+	}
+	c := Command{Verb: spec.verb, Name: name, Sub: sub, Args: args, DB: -1}
 	if spec.parse == nil {
 		return c, nil
 	}
-	err := spec.parse(&c, scripts)
-	return c, err
+	return c, spec.parse(&c, scripts)
 }
 
 // maxName is more than the longest name that we know.

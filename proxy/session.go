@@ -22,6 +22,8 @@ type session struct {
 	reply  reply
 	steps  []step
 	db     int // SELECT
+	mute   int // CLIENT REPLY: how many replies are still to be left out; negative: all
+	subs   subscriptions
 
 	// grants whose replies are not written yet.
 	grants []*quorum.Ticket
@@ -46,7 +48,7 @@ type step struct {
 }
 
 func newSession(s *Server, conn redcon.Conn) *session {
-	c := &session{server: s, conn: conn, id: s.nextID.Add(1), begun: time.Now(), reply: reply{proto: 2}}
+	c := &session{server: s, conn: conn, id: s.nextID.Add(1), begun: time.Now(), reply: reply{proto: 2}, about: about{proto: 2, queued: -1}}
 	c.guard = conn.NetConn().(*guardedConn) // Serve puts the guard under redcon
 	c.guard.onWrite = c.written
 	c.guard.onGone = c.gone
@@ -94,6 +96,7 @@ func (c *session) settle() {
 		}
 	}
 	c.write()
+	c.subs.release()
 	clear(c.steps)
 	c.steps = c.steps[:0]
 }
@@ -119,6 +122,14 @@ func (c *session) begin(cmd redcon.Command) {
 	}
 	var s step
 	s.command, s.err = commands.Parse(cmd.Args, c.server.Scripts)
+	if s.err == nil {
+		s.err = c.mayAsk(&s.command)
+	}
+	alone := s.err == nil && c.alone(s.command.Verb)
+	if alone {
+		c.settle()
+		c.subs.hold()
+	}
 	switch {
 	case c.transact(&s):
 	case s.command.Verb.OfLocks():
@@ -126,7 +137,7 @@ func (c *session) begin(cmd redcon.Command) {
 	case s.command.Verb == commands.ScriptAdmin:
 		s.done = c.scriptAdmin(&s.command) // at once: a command behind it may need the script
 	case s.command.Verb == commands.Redlock:
-		s.done = c.redlock(s.command.Args)
+		s.done = c.redlock(&s.command)
 	case s.command.Verb == commands.Select:
 		s.err = c.selectDB(s.command.Args[1])
 	case s.command.Verb == commands.Reset:
@@ -135,6 +146,9 @@ func (c *session) begin(cmd redcon.Command) {
 		c.quit = true
 	}
 	c.steps = append(c.steps, s)
+	if alone {
+		c.settle()
+	}
 }
 
 // start the round of a lock command. Where there is no room for it, what was started before is answered first.
@@ -179,6 +193,7 @@ func (c *session) lookAgain(s *step) {
 // finish writes the reply of a step to the batch's.
 func (c *session) finish(s *step, now time.Duration) {
 	c.grant = nil
+	defer c.hush(len(c.reply.out))
 	switch {
 	case s.err != nil:
 		c.reply.error(s.err.Error())
@@ -200,6 +215,16 @@ func (c *session) finish(s *step, now time.Duration) {
 	default:
 		c.home(&s.command)
 	}
+}
+
+// hush takes back a reply, which begins at from, if the client wants none.
+func (c *session) hush(from int) {
+	if c.mute == 0 {
+		return
+	}
+	c.reply.out = c.reply.out[:from]
+	c.grant = nil
+	c.mute = max(c.mute-1, -1)
 }
 
 // decided writes the reply of a lock command.
@@ -255,6 +280,7 @@ func (c *session) abandon() {
 		}
 	}
 	c.steps = nil
+	c.subs.release()
 	for _, t := range c.grants {
 		t.GiveBack()
 	}
