@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"strings"
@@ -220,4 +222,83 @@ func TestClientListKnowsSubscribers(t *testing.T) {
 			t.Error("not killed")
 		}
 	})
+}
+
+// Replies and messages share a connection, and each comes whole and in its order.
+func TestRepliesAndMessagesAreNotMixedUp(t *testing.T) {
+	s := newTestServer(always{quorum.Answer{Vote: quorum.Yes, Number: 1}})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	defer func() {
+		at, cancel := context.WithCancel(context.Background())
+		cancel()
+		s.Shutdown(at)
+		<-served
+	}()
+	dial := func() (net.Conn, *bufio.Reader) {
+		conn, err := net.Dial("tcp", ln.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.SetDeadline(time.Now().Add(time.Minute))
+		return conn, bufio.NewReader(conn)
+	}
+	const publishers, each = 3, 300
+	conn, in := dial()
+	defer conn.Close()
+	fmt.Fprintf(conn, "HELLO 3\r\nSUBSCRIBE c\r\nPING begin\r\n")
+	for line := ""; line != "begin\r\n"; {
+		if line, err = in.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	go func() {
+		for i := range publishers * each {
+			fmt.Fprintf(conn, "PING r-%d\r\n", i)
+		}
+	}()
+	for p := range publishers {
+		go func() {
+			out, in := dial()
+			defer out.Close()
+			for i := range each {
+				fmt.Fprintf(out, "PUBLISH c m%d-%d\r\n", p, i)
+				in.ReadString('\n')
+			}
+		}()
+	}
+	next := map[string]int{}
+	for seen := 0; seen < 2*publishers*each; {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			t.Fatal(err, next)
+		}
+		switch line {
+		case ">3\r\n":
+			var parts []string
+			for range 6 {
+				part, _ := in.ReadString('\n')
+				parts = append(parts, strings.TrimSpace(part))
+			}
+			if parts[1] != "message" || parts[3] != "c" {
+				t.Fatalf("%q", parts)
+			}
+			line = parts[5]
+		default:
+			if line[0] != '$' {
+				t.Fatalf("%q", line)
+			}
+			line, _ = in.ReadString('\n')
+		}
+		who, number, _ := strings.Cut(strings.TrimSpace(line), "-")
+		if number != fmt.Sprint(next[who]) {
+			t.Fatalf("%s: %s, want %d", who, number, next[who])
+		}
+		next[who]++
+		seen++
+	}
 }
