@@ -99,7 +99,9 @@ func (s *Server) closed(conn redcon.Conn, _ error) {
 	s.mu.Lock()
 	delete(s.sessions, c.id)
 	s.mu.Unlock()
-	c.leaveAll()
+	if c.subs.count() > 0 {
+		go c.leaveAll() // publishers may be in the way
+	}
 }
 
 // handle serves one batch: the command that redcon calls it for, and all that were
