@@ -42,6 +42,9 @@ type Command struct {
 	Owned, Missing, Other Reply
 	// Asked is the time of day before the round began: set by whoever starts it, for ExpireTime and PExpireTime.
 	Asked time.Time
+	// Next says, of an Inspect, what is to be carried out after it, by what Keys hold: nil if nothing, so that Compute answers. It is
+	// for scripts that extend a lock only while it has a certain time left. It is nil where nothing ever follows.
+	Next func(seen []Seen) (*Command, error)
 	// Compute makes the reply of an Inspect out of what Keys hold; and, if Other is ReplyComputed, that of a command that was denied,
 	// out of what the keys hold then. It is nil if there is nothing to compute.
 	Compute func(seen []Seen) (Reply, error)

@@ -83,6 +83,7 @@ func (c *session) settle() {
 	for i := range c.steps {
 		if s := &c.steps[i]; s.ticket != nil {
 			s.ticket.Wait(i == len(c.steps)-1)
+			c.goOn(s)
 			c.lookAgain(s)
 		}
 	}
@@ -158,6 +159,18 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 		c.settle()
 		fleet.Reserve()
 	}
+	return c.startReserved(cmd)
+}
+
+// startBehind starts a round while the batch is being settled.
+func (c *session) startBehind(cmd *commands.Command) (*quorum.Ticket, error) {
+	c.server.Fleet.Reserve()
+	return c.startReserved(cmd)
+}
+
+// startReserved uses the room that was reserved, or gives it up.
+func (c *session) startReserved(cmd *commands.Command) (*quorum.Ticket, error) {
+	fleet := c.server.Fleet
 	// T1, before the first byte is sent to a node (R10), and before an absolute expiry is counted.
 	now := fleet.Now()
 	req, clamped, err := c.server.Locks.request(cmd, c.db, time.Now())
@@ -171,23 +184,45 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 	return fleet.Start(req, now), nil
 }
 
+// goOn starts what an Inspect decides about, and waits for it. Other clients, and what was pipelined behind it, may come in between: what is
+// carried out is one atomic step all the same, by whoever still holds the key then.
+func (c *session) goOn(s *step) {
+	if s.command.Next == nil {
+		return
+	}
+	ruling, undecided := s.ticket.Confirm(c.server.Fleet.Now())
+	s.ticket = nil
+	if undecided != nil {
+		s.err = undecided
+		return
+	}
+	look := s.command
+	next, err := look.Next(seen(ruling.Seen))
+	switch {
+	case err != nil:
+		s.err = err
+	case next == nil:
+		s.done = func(r *reply) { r.computed(&look, ruling.Seen) }
+	default:
+		s.command = *next
+		if s.ticket, s.err = c.startBehind(&s.command); s.err == nil {
+			s.ticket.Wait(false)
+		}
+	}
+}
+
 // lookAgain reads what the keys hold, for a command that was denied and whose reply depends on that.
 func (c *session) lookAgain(s *step) {
-	if s.command.Other.Kind != commands.ReplyComputed || !s.ticket.Denied() {
+	if s.ticket == nil || s.command.Other.Kind != commands.ReplyComputed || !s.ticket.Denied() {
 		return
 	}
 	look := commands.Command{Verb: commands.Inspect, Keys: s.command.Keys, DB: s.command.DB}
 	if s.command.Key != nil {
 		look.Keys = [][]byte{s.command.Key}
 	}
-	fleet := c.server.Fleet
-	req, _, err := c.server.Locks.request(&look, c.db, time.Time{})
-	if err != nil {
-		panic("proxy: a key that was allowed is not: " + err.Error())
+	if s.look, s.err = c.startBehind(&look); s.err == nil {
+		s.look.Wait(false)
 	}
-	fleet.Reserve()
-	s.look = fleet.Start(req, fleet.Now())
-	s.look.Wait(false)
 }
 
 // finish writes the reply of a step to the batch's.
