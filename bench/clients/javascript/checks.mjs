@@ -27,20 +27,26 @@ function must(condition, otherwise) {
   if (!condition) throw new Failure(otherwise);
 }
 
+const all = { take, contend, release, 'release by another': intrude, extend, expiry, counter };
+
 // Runs the checks one after the other. pttl tells what time a key has left.
 export async function exercise(mine, other, pttl, count) {
-  const names = { take, contend, release, 'release by another': intrude, extend, expiry, counter };
-  const checks = {};
-  for (const [name, check] of Object.entries(names)) {
+  const results = {};
+  for (const [name, check] of Object.entries(all)) {
     if (name === 'extend' && !mine.extend) {
-      checks[name] = '-';
-    } else if (name !== 'take' && checks.take !== 'ok') {
-      checks[name] = 'not tried: nothing can be taken'; // each of them begins with a take
+      results[name] = '-';
+    } else if (name !== 'take' && results.take !== 'ok') {
+      results[name] = 'not tried: nothing can be taken'; // each of them begins with a take
     } else {
-      checks[name] = await outcome(() => check(scene(mine, other, pttl, count)), mine, other);
+      results[name] = await outcome(() => check(scene(mine, other, pttl, count)), mine, other);
     }
   }
-  return checks;
+  return results;
+}
+
+// What is said of a library that does not even begin to work.
+export function none(why) {
+  return Object.fromEntries(Object.keys(all).map((name) => [name, why]));
 }
 
 // A library that cannot work has to say so: an error that is clear, not a wait that never ends.

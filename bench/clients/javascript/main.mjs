@@ -1,6 +1,6 @@
 // Prints a line of JSON for each library, version and way to use it. Nothing else goes to stdout.
 
-import { exercise, reason, refusal } from './checks.mjs';
+import { exercise, none, reason, refusal } from './checks.mjs';
 import * as classic from './classic.mjs';
 import { close, ioredis, version } from './clients.mjs';
 import * as others from './others.mjs';
@@ -53,7 +53,7 @@ async function tryOut([name, how, make, keys = 1]) {
   try {
     print(name, how, await exercise(await make(), await make(), pttl, keys));
   } catch (error) {
-    print(name, how, { take: reason(error) }); // it could not even connect
+    print(name, how, none(reason(error))); // it could not even connect
   }
 }
 
