@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"crypto/rand"
 	"crypto/sha1"
 	"encoding/hex"
@@ -38,28 +39,35 @@ func (c *conversation) play(check, address string) error {
 		}
 		return p.nothingLeft()
 	}
+	return c.count(c.checks[check], address, key)
+}
+
+// count plays the counter's steps in many workers. The first that fails ends all of them.
+func (c *conversation) count(steps []step, address, key string) error {
 	var count atomic.Int64 // atomic for the race detector; an increment is still a read, a pause and a write
-	errs := make([]error, workers)
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
 	var wg sync.WaitGroup
-	for i := range workers {
+	for range workers {
 		wg.Go(func() {
 			p := c.player(address, key)
 			defer p.close()
+			p.ctx = ctx
 			p.increment = func() {
 				seen := count.Load()
 				time.Sleep(inside)
 				count.Store(seen + 1)
 			}
-			for n := 0; n < increments && errs[i] == nil; n++ {
-				errs[i] = p.steps(c.checks[check])
+			for n := 0; n < increments && ctx.Err() == nil; n++ {
+				if err := p.steps(steps); err != nil {
+					stop(err)
+				}
 			}
 		})
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err // one is enough to read
-		}
+	if err := context.Cause(ctx); err != nil {
+		return err
 	}
 	if n := count.Load(); n != workers*increments {
 		return fmt.Errorf("%d of %d increments", n, workers*increments)
@@ -76,6 +84,7 @@ type player struct {
 	tokens    map[string]string
 	conns     map[string]*connection
 	increment func()
+	ctx       context.Context // its end is the end of waiting
 }
 
 type connection struct {
@@ -88,6 +97,7 @@ func (c *conversation) player(address, key string) *player {
 	return &player{
 		c: c, address: address, began: time.Now(), key: key,
 		tokens: make(map[string]string), conns: make(map[string]*connection), increment: func() {},
+		ctx: context.Background(),
 	}
 }
 
@@ -166,7 +176,7 @@ func (p *player) exchange(conn *connection, s step) error {
 // await repeats the exchange until it answers that the lock is free.
 func (p *player) await(conn *connection, s step) error {
 	notBefore := p.began.Add(time.Duration(s.notBefore) * time.Millisecond)
-	for end := time.Now().Add(awaitLimit); time.Now().Before(end); time.Sleep(pause) {
+	for end := time.Now().Add(awaitLimit); time.Now().Before(end) && p.ctx.Err() == nil; time.Sleep(pause) {
 		replies, err := p.ask(conn, s)
 		if err != nil {
 			return err
@@ -180,6 +190,9 @@ func (p *player) await(conn *connection, s step) error {
 		if err := p.compare(s, s.read, replies); err != nil {
 			return err
 		}
+	}
+	if err := p.ctx.Err(); err != nil {
+		return err // another worker has said why
 	}
 	return fmt.Errorf("%s: waited %v in vain", s.send[0][0], awaitLimit)
 }
