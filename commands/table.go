@@ -22,6 +22,8 @@ const (
 	Exists
 	Expire
 	Inspect
+	ExpireTime
+	PExpireTime
 	DBSize
 
 	// Of us and the connection.
@@ -58,7 +60,7 @@ type Spec struct {
 	// Keys: the first, the last (negative: from the end) and the step; zero for none.
 	First, Last, Step int
 	Group             string
-	// Syntax of the arguments: words, [optional], a|choice, word... for many; TOKEN value.
+	// Syntax of the arguments: words, [optional], a|choice, word... for many; TOKEN value; <a block of them>.
 	Syntax, Summary string
 
 	verb  Verb
@@ -92,19 +94,39 @@ var (
 	admins = []string{"admin", "noscript", "loading", "stale"}
 )
 
+const expiries = "[EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT unix-time-milliseconds]"
+
 func init() {
 	table = make(map[string]Spec)
 	for _, s := range []Spec{
-		{"set", -3, writes, 1, 1, 1, "string", "key value [NX|XX] [EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT unix-time-milliseconds]", "Take a lock (NX), or overwrite a key.", asParsed, parseSet},
+		{"set", -3, writes, 1, 1, 1, "string", "key value [NX|XX|IFEQ ifeq-value|IFNE ifne-value] [GET] " + expiries, "Take a lock (NX), extend it (IFEQ), or overwrite a key.", asParsed, parseSet},
 		{"setnx", 3, writes, 1, 1, 1, "string", "key value", "Take a lock for max-ttl.", Take, parseSetNX},
+		{"setex", 4, writes, 1, 1, 1, "string", "key seconds value", "Overwrite a key, with an expiry in seconds.", Overwrite, parseSetEX},
+		{"psetex", 4, writes, 1, 1, 1, "string", "key milliseconds value", "Overwrite a key, with an expiry in milliseconds.", Overwrite, parseSetEX},
+		{"msetnx", -3, writes, 1, -1, 2, "string", "<key value>...", "Take all locks or none, for max-ttl.", Take, parseMSetNX},
+		{"msetex", -4, append([]string{"movablekeys"}, writes...), 0, 0, 0, "string", "numkeys <key value>... NX " + expiries, "Take all locks or none.", Take, parseMSetEX},
 		{"get", 2, reads, 1, 1, 1, "string", "key", "The value that a majority holds.", Get, parseKey},
+		{"mget", -2, reads, 1, -1, 1, "string", "key...", "The values that a majority holds.", Inspect, parseMGet},
+		{"getset", 3, writes, 1, 1, 1, "string", "key value", "Overwrite a key, for max-ttl, and answer what it held.", Overwrite, parseGetSet},
+		{"getdel", 2, erases, 1, 1, 1, "string", "key", "Delete a key and answer what it held.", Delete, parseGetDel},
+		{"getex", -2, erases, 1, 1, 1, "string", "key [EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT unix-time-milliseconds|PERSIST]", "Set a key's expiry and answer what it holds.", asParsed, parseGetEX},
+		{"strlen", 2, reads, 1, 1, 1, "string", "key", "The length of the value that a majority holds.", Inspect, parseStrLen},
 		{"del", -2, erases, 1, -1, 1, "generic", "key...", "Delete keys, whoever holds them.", Delete, parseKeys},
 		{"unlink", -2, erases, 1, -1, 1, "generic", "key...", "Delete keys, whoever holds them.", Delete, parseKeys},
+		{"delex", -2, erases, 1, 1, 1, "string", "key [IFEQ ifeq-value|IFNE ifne-value]", "Release a lock (IFEQ), or delete a key.", asParsed, parseDelEX},
+		{"delifeq", 3, erases, 1, 1, 1, "string", "key value", "Release a lock.", Release, parseDelIfEq},
 		{"exists", -2, reads, 1, -1, 1, "generic", "key...", "How many of the keys exist on a majority.", Exists, parseKeys},
+		{"touch", -2, reads, 1, -1, 1, "generic", "key...", "How many of the keys exist on a majority.", Exists, parseKeys},
+		{"type", 2, reads, 1, 1, 1, "generic", "key", "string, or none.", Inspect, parseType},
 		{"ttl", 2, reads, 1, 1, 1, "generic", "key", "Seconds that a majority still holds the key.", TTL, parseKey},
 		{"pttl", 2, reads, 1, 1, 1, "generic", "key", "Milliseconds that a majority still holds the key.", PTTL, parseKey},
-		{"expire", -3, erases, 1, 1, 1, "generic", "key seconds", "Set a key's expiry in seconds, whoever holds it.", Expire, parseExpireCommand},
-		{"pexpire", -3, erases, 1, 1, 1, "generic", "key milliseconds", "Set a key's expiry in milliseconds, whoever holds it.", Expire, parseExpireCommand},
+		{"expiretime", 2, reads, 1, 1, 1, "generic", "key", "When a majority stops holding the key, in seconds since 1970.", ExpireTime, parseKey},
+		{"pexpiretime", 2, reads, 1, 1, 1, "generic", "key", "When a majority stops holding the key, in milliseconds since 1970.", PExpireTime, parseKey},
+		{"expire", -3, erases, 1, 1, 1, "generic", "key seconds [NX|XX|GT|LT]", "Set a key's expiry in seconds, whoever holds it.", Expire, parseExpire},
+		{"pexpire", -3, erases, 1, 1, 1, "generic", "key milliseconds [NX|XX|GT|LT]", "Set a key's expiry in milliseconds, whoever holds it.", Expire, parseExpire},
+		{"expireat", -3, erases, 1, 1, 1, "generic", "key unix-time-seconds [NX|XX|GT|LT]", "Set when a key expires, whoever holds it.", Expire, parseExpire},
+		{"pexpireat", -3, erases, 1, 1, 1, "generic", "key unix-time-milliseconds [NX|XX|GT|LT]", "Set when a key expires, whoever holds it.", Expire, parseExpire},
+		{"persist", 2, erases, 1, 1, 1, "generic", "key", "Set a key's expiry to max-ttl: every lock ends.", Expire, parseKey},
 		{"dbsize", 1, reads, 0, 0, 0, "server", "", "How many keys a majority of the nodes has.", DBSize, nil},
 		{"eval", -3, runs, 0, 0, 0, "scripting", "script numkeys [key...] [arg...]", "Release or extend a lock by a script, known by what it does.", asParsed, parseEval},
 		{"evalsha", -3, runs, 0, 0, 0, "scripting", "sha1 numkeys [key...] [arg...]", "Release or extend a lock by a script's SHA1.", asParsed, parseEval},

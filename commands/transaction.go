@@ -11,11 +11,12 @@ const MaxWatched = 64
 
 // Redis's own words.
 const (
-	ErrNested   Error = "ERR MULTI calls can not be nested"
-	ErrNoMulti  Error = "ERR EXEC without MULTI"
-	ErrNoMulti2 Error = "ERR DISCARD without MULTI"
-	ErrWatch    Error = "ERR WATCH inside MULTI is not allowed"
-	ErrAborted  Error = "EXECABORT Transaction discarded because of previous errors."
+	ErrNested         Error = "ERR MULTI calls can not be nested"
+	ErrNoMulti        Error = "ERR EXEC without MULTI"
+	ErrNoMultiDiscard Error = "ERR DISCARD without MULTI"
+	ErrWatch          Error = "ERR WATCH inside MULTI is not allowed"
+	ErrAborted        Error = "EXECABORT Transaction discarded because of previous errors."
+	ErrExecArity      Error = "EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command"
 )
 
 // Watched is what WATCH saw of a key, in a database.

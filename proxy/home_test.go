@@ -109,6 +109,7 @@ func TestConversations(t *testing.T) {
 	for name, nodes := range map[string][]quorum.Node{
 		"home": {yes, yes, yes}, "resp3": {yes, yes, yes}, "errors": {yes, yes, yes},
 		"granted": {yes, yes, yes}, "denied": {no, no, no}, "undecided": {down, down, yes},
+		"ways-granted": {yes, yes, yes}, "ways-denied": {no, no, no}, "ways-undecided": {down, down, yes},
 		"redlock": operated(yes), "reserved": {unasked{t: t}},
 	} {
 		t.Run(name, func(t *testing.T) {

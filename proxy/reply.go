@@ -111,6 +111,8 @@ func (r *reply) script(s commands.Reply, count int64) {
 		r.bulk(s.Text)
 	case commands.ReplyError:
 		r.error(string(s.Text))
+	case commands.ReplyComputed: // by nobody: nil would say something
+		r.error("NOQUORUM what the key holds is not known")
 	default:
 		r.null()
 	}

@@ -23,6 +23,10 @@ type transaction struct {
 func (c *session) transact(s *step) bool {
 	verb, t := s.command.Verb, &c.transaction
 	switch {
+	case t.multi && s.err == commands.WrongArity("exec"): // as Redis: it ends the transaction
+		c.transaction = transaction{}
+		s.err = commands.ErrExecArity
+		return true
 	case s.err != nil:
 		t.failed = t.failed || t.multi
 		return true
@@ -37,7 +41,7 @@ func (c *session) transact(s *step) bool {
 		t.multi = true
 		s.done = ok
 	case verb == commands.Discard && !t.multi:
-		s.err = commands.ErrNoMulti2
+		s.err = commands.ErrNoMultiDiscard
 	case verb == commands.Discard:
 		c.unwatch()
 		c.transaction = transaction{}
