@@ -7,7 +7,8 @@
 //	set.go     the options of SET
 //	transaction.go  what stands between MULTI and EXEC -> one Command
 //	errors.go  Redis's error texts
-//	script*.go scripts, known by what they do: script.go what is told of one, scriptcache.go those we know,
-//	           scriptrecognise.go and scripttrial.go how one is recognised, scriptsandbox.go and
-//	           scriptmodel.go what it is run in and against
+//	eval.go    EVAL and its kin
+//	script*.go scripts, known by what they do: scriptcache.go those we know, scriptshape.go in which ways they have been called;
+//	           scriptrecognise.go how one is recognised, scripttrial.go and scriptstates.go in which states, scriptlaws.go as what;
+//	           scriptsandbox.go and scriptmodel.go what it is run in and against; scriptcompute.go replies that it calculates itself
 package commands

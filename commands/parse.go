@@ -109,36 +109,6 @@ func parseKeys(c *Command, _ *Scripts) error {
 	return nil
 }
 
-func parseEval(c *Command, scripts *Scripts) error {
-	n, err := parseInt(c.Args[2])
-	switch {
-	case err != nil:
-		return err
-	case n < 0:
-		return errNegative
-	case n > int64(len(c.Args)-3):
-		return errNoKeys
-	}
-	keys, args := c.Args[3:3+n], c.Args[3+n:]
-	var s Script
-	if c.Name == "evalsha" {
-		s, err = scripts.EvalSHA(string(c.Args[1]), keys, args)
-	} else {
-		s, err = scripts.Eval(c.Args[1], keys, args)
-	}
-	if err != nil {
-		return err
-	}
-	c.Verb = Release
-	if s.Op == ScriptExtend {
-		c.Verb, c.Add = Extend, s.Add
-		c.Expiry = Expiry{FromNow, s.TTL.Milliseconds()}
-	}
-	c.Key, c.Named, c.Token = s.Key, keys, s.Token
-	c.Owned, c.Missing, c.Other = s.Owned, s.Missing, s.Other
-	return nil
-}
-
 // NameOf is a command's name as the table has it, whatever the client sent.
 func NameOf(arg []byte) string {
 	return strings.ToLower(string(arg[:min(len(arg), maxName)]))

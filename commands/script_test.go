@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,16 @@ func words(texts ...string) [][]byte {
 
 func newTestScripts() *Scripts { return NewScripts(100, 16<<10) }
 
+// eval is EVAL, or EVALSHA if the script is given by its SHA1.
+func eval(scripts *Scripts, body []byte, keys, args [][]byte) (Command, error) {
+	return callScript("eval", scripts, body, keys, args)
+}
+
+func callScript(name string, scripts *Scripts, body []byte, keys, args [][]byte) (Command, error) {
+	call := [][]byte{[]byte(name), body, []byte(strconv.Itoa(len(keys)))}
+	return Parse(append(append(call, keys...), args...), scripts)
+}
+
 func showReply(r Reply) string {
 	switch r.Kind {
 	case ReplyInt:
@@ -61,36 +72,79 @@ func showReply(r Reply) string {
 		return fmt.Sprintf("$%q", r.Text)
 	case ReplyError:
 		return "-" + string(r.Text)
+	case ReplyArray:
+		items := make([]string, len(r.Items))
+		for i := range items {
+			items[i] = showReply(r.Items[i])
+		}
+		return "[" + strings.Join(items, " ") + "]"
+	case ReplyCount:
+		return "count"
+	case ReplyComputed:
+		return "computed"
 	default:
 		return "nil"
 	}
 }
 
+var opNames = map[Verb]string{Take: "take", Overwrite: "overwrite", Release: "release", Extend: "extend", Delete: "delete", Inspect: "inspect"}
+
 // show is the class and the answers of a script: what the law says must not change with its layout.
-func show(s Script, err error) string {
+func show(c Command, err error) string {
 	if err != nil {
-		_, why, found := strings.Cut(err.Error(), "of one key: ")
+		_, why, found := strings.Cut(err.Error(), "inspection of locks: ")
 		if !found {
 			why = err.Error()
 		}
 		return "refused: " + why
 	}
-	text := fmt.Sprintf("%v key=%s token=%s", s.Op, s.Key, s.Token)
-	if s.Op == ScriptExtend {
-		text += fmt.Sprintf(" ttl=%v", s.TTL)
-		if s.Add {
-			text += " more"
-		}
+	text := opNames[c.Verb]
+	if c.Key != nil {
+		text += fmt.Sprintf(" key=%s token=%s", c.Key, c.Token)
+	} else {
+		text += fmt.Sprintf(" keys=%s tokens=%s", c.Keys, c.Tokens)
 	}
-	return fmt.Sprintf("%s owned=%s missing=%s other=%s", text, showReply(s.Owned), showReply(s.Missing), showReply(s.Other))
+	if c.DB >= 0 {
+		text += fmt.Sprintf(" db=%d", c.DB)
+	}
+	if c.If == IfEqual {
+		text += fmt.Sprintf(" was=%s", c.Was)
+	}
+	if c.Each {
+		text += " each"
+	}
+	if c.Own != OwnRefused {
+		text += [...]string{OwnEach: " own=each", OwnAll: " own=all"}[c.Own]
+	}
+	if c.Prefix > 0 {
+		text += fmt.Sprintf(" prefix=%d", c.Prefix)
+	}
+	if c.Verb == Take || c.Verb == Extend || c.Verb == Overwrite {
+		text += showExpiry(c)
+	}
+	if c.Verb == Inspect {
+		return text
+	}
+	return fmt.Sprintf("%s owned=%s missing=%s other=%s", text, showReply(c.Owned), showReply(c.Missing), showReply(c.Other))
+}
+
+func showExpiry(c Command) string {
+	switch more := map[bool]string{true: " more"}[c.Add]; c.Expiry.Kind {
+	case NoExpiry:
+		return " ttl=none"
+	case SinceEpoch:
+		return fmt.Sprintf(" until=%d", c.Expiry.MS)
+	default:
+		return fmt.Sprintf(" ttl=%v%s", time.Duration(c.Expiry.MS)*time.Millisecond, more)
+	}
 }
 
 func TestScriptCorpus(t *testing.T) {
 	var golden strings.Builder
 	for _, c := range corpus(t) {
 		scripts := newTestScripts()
-		first := show(scripts.Eval(c.body, c.keys, c.args))
-		if again := show(scripts.Eval(c.body, c.keys, c.args)); again != first {
+		first := show(eval(scripts, c.body, c.keys, c.args))
+		if again := show(eval(scripts, c.body, c.keys, c.args)); again != first {
 			t.Errorf("%s: first %s, then %s", c.name, first, again)
 		}
 		want, _, _ := strings.Cut(c.name, "-")
@@ -128,20 +182,19 @@ func TestScriptAttribution(t *testing.T) {
 	scripts := newTestScripts()
 	for _, key := range values {
 		for _, token := range values {
-			s, err := scripts.Eval([]byte(releaseText), words(key), words(token))
-			if err != nil || s.Op != ScriptRelease || string(s.Key) != key || string(s.Token) != token {
+			s, err := eval(scripts, []byte(releaseText), words(key), words(token))
+			if err != nil || s.Verb != Release || string(s.Key) != key || string(s.Token) != token {
 				t.Fatalf("release key %q token %q: %v %v", key, token, s, err)
 			}
-			s, err = scripts.Eval([]byte(releaseText), words(key), words(token, "unused", token))
+			s, err = eval(scripts, []byte(releaseText), words(key), words(token, "unused", token))
 			if err != nil || string(s.Key) != key || string(s.Token) != token {
 				t.Fatalf("unused arguments, key %q token %q: %v %v", key, token, s, err)
 			}
 			for _, ttl := range []string{"1", "30", "30000", "9999999999999"} {
 				for _, text := range []string{extendText, addText} {
-					s, err = scripts.Eval([]byte(text), words(key), words(token, ttl))
-					want := map[string]time.Duration{"1": time.Millisecond, "30": 30 * time.Millisecond, "30000": 30 * time.Second,
-						"9999999999999": 1<<63 - 1}[ttl]
-					if err != nil || s.Op != ScriptExtend || string(s.Key) != key || string(s.Token) != token || s.TTL != want || s.Add != (text == addText) {
+					s, err = eval(scripts, []byte(text), words(key), words(token, ttl))
+					want, _ := strconv.ParseInt(ttl, 10, 64)
+					if err != nil || s.Verb != Extend || string(s.Key) != key || string(s.Token) != token || s.Expiry != (Expiry{FromNow, want}) || s.Add != (text == addText) {
 						t.Fatalf("extend key %q token %q ttl %s: %v %v", key, token, ttl, s, err)
 					}
 				}
@@ -155,12 +208,12 @@ func TestScriptExpiryMustBePlain(t *testing.T) {
 	for _, text := range []string{extendText, addText} {
 		for _, ttl := range []string{"0", "-1", "", "abc", "1.5", "1e3", " 5", "5 ", "+5", "05", "0x10", "10000000000000", "nil", "get"} {
 			for range 2 {
-				if s, err := scripts.Eval([]byte(text), words("k"), words("tok", ttl)); err == nil {
+				if s, err := eval(scripts, []byte(text), words("k"), words("tok", ttl)); err == nil {
 					t.Errorf("expiry %q: %v", ttl, s)
 				}
 			}
 		}
-		if s, err := scripts.Eval([]byte(text), words("k"), words("tok", "5000")); err != nil || s.TTL != 5*time.Second {
+		if s, err := eval(scripts, []byte(text), words("k"), words("tok", "5000")); err != nil || s.Expiry.MS != 5000 {
 			t.Errorf("after the bad ones: %v %v", s, err)
 		}
 	}
@@ -174,8 +227,8 @@ func TestScriptFlag(t *testing.T) {
 	}
 	scripts := newTestScripts()
 	for _, flag := range []string{"0", "1", "0", "", "00", "1", "0"} {
-		s, err := scripts.Eval(body, words("k"), words("tok", "30000", flag))
-		if err != nil || s.Add != (flag == "0") || s.TTL != 30*time.Second {
+		s, err := eval(scripts, body, words("k"), words("tok", "30000", flag))
+		if err != nil || s.Add != (flag == "0") || s.Expiry.MS != 30000 {
 			t.Errorf("flag %q: %v %v", flag, s, err)
 		}
 	}
@@ -187,8 +240,8 @@ func TestScriptKeepsNoValues(t *testing.T) {
 	for i := range 50 {
 		token, ttl := fmt.Sprintf("token-%d", i), fmt.Sprint(1000+i)
 		for _, text := range []string{releaseText, extendText, addText, "return #ARGV[1] + #KEYS[1]"} {
-			scripts.Eval([]byte(text), words("key"), words(token, ttl))
-			scripts.Eval([]byte(text), words("key"), words(ttl, ttl))
+			eval(scripts, []byte(text), words("key"), words(token, ttl))
+			eval(scripts, []byte(text), words("key"), words(ttl, ttl))
 		}
 	}
 	for e := scripts.recent.Front(); e != nil; e = e.Next() {
@@ -210,7 +263,7 @@ func TestScriptEchoIsOfThisCall(t *testing.T) {
 	const text = `if redis.call("get",KEYS[1]) == ARGV[1] then redis.call("del",KEYS[1]) return ARGV[1] end return KEYS[1]`
 	scripts := newTestScripts()
 	for _, token := range []string{"one", "two", "k", "del"} {
-		s, err := scripts.Eval([]byte(text), words("k"), words(token))
+		s, err := eval(scripts, []byte(text), words("k"), words(token))
 		if err != nil || string(s.Owned.Text) != token || string(s.Other.Text) != "k" || s.Other.Kind != ReplyBulk {
 			t.Errorf("token %s: %v %v", token, s, err)
 		}
@@ -220,7 +273,7 @@ func TestScriptEchoIsOfThisCall(t *testing.T) {
 func TestScriptLoadAndSHA(t *testing.T) {
 	scripts := NewScripts(2, 200)
 	const sha = "abc" // of nothing
-	if _, err := scripts.EvalSHA(sha, words("k"), words("t")); !errors.Is(err, ErrNoScript) || err.Error() != "NOSCRIPT No matching script. Please use EVAL." {
+	if _, err := callScript("evalsha", scripts, []byte(sha), words("k"), words("t")); !errors.Is(err, ErrNoScript) || err.Error() != "NOSCRIPT No matching script. Please use EVAL." {
 		t.Errorf("unknown: %v", err)
 	}
 	loaded, err := scripts.Load([]byte("return 1"))
@@ -233,11 +286,11 @@ func TestScriptLoadAndSHA(t *testing.T) {
 			t.Errorf("exists %q: %v", sha, !want)
 		}
 	}
-	if _, err := scripts.EvalSHA(strings.ToUpper(loaded), words("k"), nil); err == nil || !strings.Contains(err.Error(), loaded+" is not a release") {
+	if _, err := callScript("evalsha", scripts, []byte(strings.ToUpper(loaded)), words("k"), nil); err == nil || !strings.Contains(err.Error(), loaded+" is not a take, release, extend or inspection of locks: it touches no key") {
 		t.Errorf("refused: %v", err)
 	}
 	// At the limits: a third script pushes out the least recently used, 200 bytes fit and 201 do not.
-	scripts.Eval([]byte("return 2"), words("k"), nil)
+	eval(scripts, []byte("return 2"), words("k"), nil)
 	scripts.Exists(loaded)
 	third, err := scripts.Load(append([]byte("return 3"), bytes.Repeat([]byte(" "), 192)...))
 	if err != nil || !scripts.Exists(loaded) || !scripts.Exists(third) || scripts.recent.Len() != 2 || len(scripts.bySHA) != 2 {
@@ -280,7 +333,7 @@ func TestScriptReplies(t *testing.T) {
 		"redis.error_reply('-X')": "-ERR X", "redis.error_reply('-X y')": "-X y", "redis.error_reply('ERR x')": "-ERR x",
 	} {
 		text := "if redis.call('get',KEYS[1]) == ARGV[1] then redis.call('del',KEYS[1]) return 7 end return " + value
-		s, err := newTestScripts().Eval([]byte(text), words("k"), words("tok"))
+		s, err := eval(newTestScripts(), []byte(text), words("k"), words("tok"))
 		if err != nil || showReply(s.Other) != want || showReply(s.Owned) != ":7" {
 			t.Errorf("%s: %s %v, want %s", value, showReply(s.Other), err, want)
 		}

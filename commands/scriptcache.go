@@ -49,7 +49,7 @@ func (s *Scripts) Load(body []byte) (string, error) {
 
 // Exists is SCRIPT EXISTS for one SHA1, upper or lower case.
 func (s *Scripts) Exists(sha string) bool {
-	return s.find(sha) != nil
+	return s.find([]byte(sha)) != nil
 }
 
 // Flush is SCRIPT FLUSH. A call that is under way ends as it began.
@@ -60,24 +60,7 @@ func (s *Scripts) Flush() {
 	s.recent.Init()
 }
 
-// Eval says what the script does with these keys and arguments, and keeps it for EvalSHA, as Redis does, also when it is refused.
-func (s *Scripts) Eval(body []byte, keys, args [][]byte) (Script, error) {
-	known, err := s.load(body)
-	if err != nil {
-		return Script{}, err
-	}
-	return known.call(keys, args)
-}
-
-// EvalSHA says what the script of that SHA1 does with these keys and arguments.
-func (s *Scripts) EvalSHA(sha string, keys, args [][]byte) (Script, error) {
-	known := s.find(sha)
-	if known == nil {
-		return Script{}, ErrNoScript
-	}
-	return known.call(keys, args)
-}
-
+// load keeps a script, as Redis does with what it evaluates, also when it is refused.
 func (s *Scripts) load(body []byte) (*knownScript, error) {
 	if len(body) > s.maxBytes {
 		return nil, Error(fmt.Sprintf("ERR the script is %d bytes long and script-bytes allows %d", len(body), s.maxBytes))
@@ -105,7 +88,7 @@ func (s *Scripts) load(body []byte) (*knownScript, error) {
 }
 
 // find returns the script of that SHA1 or nil. What is not 40 hex digits is, as in Redis, just not there.
-func (s *Scripts) find(sha string) *knownScript {
+func (s *Scripts) find(sha []byte) *knownScript {
 	if len(sha) != 2*sha1.Size {
 		return nil
 	}
@@ -131,7 +114,7 @@ func (s *Scripts) use(sum [sha1.Size]byte) *knownScript {
 }
 
 // shaSum decodes 40 hex digits of either case.
-func shaSum(sha string) (sum [sha1.Size]byte) {
+func shaSum[text string | []byte](sha text) (sum [sha1.Size]byte) {
 	nibble := func(c byte) byte {
 		if c <= '9' {
 			return c - '0'

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,17 +32,23 @@ type knownScript struct {
 	why     string              // why it is refused whatever its arguments are
 	texts   map[string]struct{} // every text that the script can hold without being given it: see collect
 	sorted  []string            // the same, so that a refusal is the same in each run
+	own     []string            // those that stand in it
 	numbers []int64             // its whole positive numbers, written as numbers or as texts
 
 	shapeList
 }
 
-// mintedTexts are the texts that our sandbox gives to any script: the answers of type() and tostring(), and the errors that
+// mintedTexts are the texts that our sandbox gives to any script: the answers of type(), tostring() and TYPE, and the errors that
 // redis.pcall may return.
-var mintedTexts = []string{
-	"nil", "boolean", "number", "string", "table", "function", "true", "false", "OK",
-	errWrongType, errNotInteger, errArguments, errExpireTime,
-}
+var mintedTexts = append([]string{
+	"", "nil", "boolean", "number", "string", "table", "function", "true", "false", "OK", "none",
+	errWrongType, errNotInteger, errArguments, errDatabase,
+	string(errExpire("set")), string(errExpire("setex")), string(errExpire("psetex")), string(errExpire("expire")),
+	string(errExpire("pexpire")), string(errExpire("expireat")), string(errExpire("pexpireat")),
+}, otherTypes...)
+
+// otherTypes are what TYPE answers of a key that is not a string.
+var otherTypes = []string{"list", "set", "zset", "hash", "stream"}
 
 // compileScript returns an error with Redis's words when the text is not Lua. A text that is Lua but beyond our bounds, or that uses
 // what the sandbox does not have, is kept (SCRIPT LOAD succeeds) and refused when it is called.
@@ -60,16 +67,18 @@ func compileScript(body []byte, sha string) (known *knownScript, err error) {
 	if known.why = scanTokens(body); known.why != "" {
 		return known, nil
 	}
+	guardIndexes(reflect.ValueOf(chunk))
 	proto, err := lua.Compile(chunk, "user_script")
 	if err != nil {
 		return nil, compileError(err)
 	}
+	known.proto = proto
+	known.why = known.collect(proto)
+	known.own = slices.Sorted(maps.Keys(known.texts))
 	for _, text := range mintedTexts {
 		known.texts[text] = struct{}{}
 	}
-	known.proto = proto
-	known.why = known.collect(proto)
-	if len(known.texts) > maxConstants+len(mintedTexts) || len(known.numbers) > maxConstants {
+	if len(known.own) > maxConstants || len(known.numbers) > maxConstants {
 		known.why = fmt.Sprintf("has more than %d constants", maxConstants)
 	}
 	if known.why != "" {
@@ -103,11 +112,10 @@ func scanTokens(body []byte) string {
 
 // collect gathers the constants of a function and of the functions in it, and says why the function is refused, or "".
 //
-// Law: the texts that a running script can compare its arguments with are the other arguments, what it reads from its key, and
-// k.texts. That holds because nothing in the sandbox makes new texts: joining is refused here, there is no string library, and
-// tostring takes no numbers. Recognition rests on it.
-//
-// Storing by a computed index is refused because one such instruction may allocate a gigabyte (t[67108863] = 1 fills the table up).
+// Law: the texts that a running script can compare its arguments with are the other arguments, what it reads from its keys, and
+// k.texts. That holds because nothing in the sandbox makes new texts: joining is refused here, string.sub cuts only at one length (see
+// recognition.cuts), tostring takes no numbers, and a number that is written to a key has to be one of the script's own (run.put).
+// Recognition rests on it.
 func (k *knownScript) collect(proto *lua.FunctionProto) string {
 	for _, constant := range proto.Constants {
 		switch c := constant.(type) {
@@ -117,6 +125,8 @@ func (k *knownScript) collect(proto *lua.FunctionProto) string {
 				k.numbers = append(k.numbers, n)
 			}
 		case lua.LNumber:
+			w, _ := asWord(c)
+			k.texts[w.text] = struct{}{}
 			if n := int64(c); n > 0 && lua.LNumber(n) == c && n <= maxTTL {
 				k.numbers = append(k.numbers, n)
 			}
@@ -125,11 +135,8 @@ func (k *knownScript) collect(proto *lua.FunctionProto) string {
 	// Every word is looked at as an instruction, also those that are an operand of the one before: a word too many
 	// refuses too much at worst.
 	for _, word := range proto.Code {
-		switch int(word >> 26) {
-		case lua.OP_CONCAT:
+		if int(word>>26) == lua.OP_CONCAT {
 			return "joins texts"
-		case lua.OP_SETTABLE:
-			return "stores into a table by a computed index"
 		}
 	}
 	for _, inner := range proto.FunctionPrototypes {

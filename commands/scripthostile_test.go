@@ -35,7 +35,7 @@ func TestScriptHostileTexts(t *testing.T) {
 		"comment": "--[" + fill("=", "", ""), "zeros": fill("\x00", "", ""), "constants": "return {" + fill("'%d',", "", "") + "}",
 	} {
 		started := time.Now()
-		_, err := NewScripts(1, n).Eval([]byte(text), words("k"), words("t"))
+		_, err := eval(NewScripts(1, n), []byte(text), words("k"), words("t"))
 		if err == nil {
 			t.Errorf("%s: recognised", name)
 		}
@@ -57,7 +57,7 @@ func TestScriptMemory(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := newTestScripts().Eval([]byte(text), words("k"), words("t")); err == nil {
+		if _, err := eval(newTestScripts(), []byte(text), words("k"), words("t")); err == nil {
 			t.Errorf("recognised: %s", text)
 		}
 		runtime.ReadMemStats(&after)
@@ -71,10 +71,10 @@ func TestScriptMemory(t *testing.T) {
 func TestScriptManyArguments(t *testing.T) {
 	args := words(strings.Fields(strings.Repeat("x ", maxWords-2))...)
 	args = append([][]byte{[]byte("tok")}, args...)
-	if s, err := newTestScripts().Eval([]byte(releaseText), words("k"), args); err != nil || s.Op != ScriptRelease {
+	if s, err := eval(newTestScripts(), []byte(releaseText), words("k"), args); err != nil || s.Verb != Release {
 		t.Errorf("%d words: %v", len(args)+1, err)
 	}
-	if _, err := newTestScripts().Eval([]byte(releaseText), words("k"), append(args, nil)); err == nil {
+	if _, err := eval(newTestScripts(), []byte(releaseText), words("k"), append(args, nil)); err == nil {
 		t.Errorf("%d words pass", len(args)+2)
 	}
 }
@@ -88,9 +88,9 @@ func TestScriptsConcurrently(t *testing.T) {
 		wg.Go(func() {
 			for i := range 60 {
 				c := all[(i+g)%len(all)]
-				scripts.Eval(c.body, c.keys, c.args)
+				eval(scripts, c.body, c.keys, c.args)
 				token := fmt.Sprintf("tok-%d-%d", g, i)
-				s, err := scripts.Eval([]byte(releaseText), words("k"), words(token))
+				s, err := eval(scripts, []byte(releaseText), words("k"), words(token))
 				if err != nil || string(s.Token) != token {
 					t.Errorf("%v %v", s, err)
 				}
@@ -106,16 +106,16 @@ func TestScriptsConcurrently(t *testing.T) {
 // A hot call runs no Lua and allocates nothing.
 func TestScriptCachedCallAllocatesNothing(t *testing.T) {
 	scripts := newTestScripts()
-	keys, args := words("lock:1"), words("0123456789abcdef0123", "30000")
 	body := []byte(extendText)
 	sha, _ := scripts.Load(body)
-	for name, call := range map[string]func() (Script, error){
-		"eval":    func() (Script, error) { return scripts.Eval(body, keys, args) },
-		"evalsha": func() (Script, error) { return scripts.EvalSHA(sha, keys, args) },
+	for _, args := range [][][]byte{
+		words("eval", extendText, "1", "lock:1", "0123456789abcdef0123", "30000"),
+		words("evalsha", sha, "1", "lock:1", "0123456789abcdef0123", "30000"),
 	} {
-		call()
-		if n := testing.AllocsPerRun(100, func() { call() }); n > 0 {
-			t.Errorf("%s: %v allocations", name, n)
+		c := Command{Name: string(args[0]), Args: args}
+		parseEval(&c, scripts)
+		if n := testing.AllocsPerRun(100, func() { parseEval(&c, scripts) }); n > 0 || c.Verb != Extend {
+			t.Errorf("%s: %v allocations", c.Name, n)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func BenchmarkScriptEvalCached(b *testing.B) {
 	body, keys, args := []byte(releaseText), words("lock:1"), words("0123456789abcdef0123")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := scripts.Eval(body, keys, args); err != nil {
+		if _, err := eval(scripts, body, keys, args); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -137,7 +137,7 @@ func BenchmarkScriptEvalSHACached(b *testing.B) {
 	keys, args := words("lock:1"), words("0123456789abcdef0123", "30000")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := scripts.EvalSHA(sha, keys, args); err != nil {
+		if _, err := callScript("evalsha", scripts, []byte(sha), keys, args); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -149,7 +149,7 @@ func BenchmarkScriptRecognise(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				newTestScripts().Eval([]byte(text), words("k"), words("tok", "30000"))
+				eval(newTestScripts(), []byte(text), words("k"), words("tok", "30000"))
 			}
 		})
 	}

@@ -15,6 +15,7 @@ func (s *sandbox) call(vm *lua.LState) int {
 	if reply.kind == ReplyError {
 		// There is no pcall in the sandbox, so nothing can catch it.
 		s.now.rejected = true
+		s.now.reply = reply
 		vm.RaiseError("%s", reply.text.text)
 	}
 	vm.Push(s.result(reply))
@@ -30,6 +31,9 @@ func (s *sandbox) command(vm *lua.LState) answer {
 	if vm.GetTop() == 0 {
 		s.stop("calls no command")
 	}
+	if vm.GetTop() > maxElements {
+		s.stop("calls a command with too many arguments")
+	}
 	args := make([]word, vm.GetTop())
 	for i := range args {
 		w, ok := asWord(vm.Get(i + 1))
@@ -38,14 +42,22 @@ func (s *sandbox) command(vm *lua.LState) answer {
 		}
 		args[i] = w
 	}
-	reply, why, peeked := s.now.do(args)
-	if why != "" {
-		s.stop(why)
+	if s.now.line == 0 && args[0].symbol == 0 && verbs[strings.ToUpper(args[0].text)].writes {
+		s.now.line = lineOf(vm.Where(1))
 	}
-	if peeked != 0 {
-		s.peekAt(peeked)
+	reply := s.now.do(args)
+	if s.now.why != "" || s.now.peeked != 0 {
+		vm.RaiseError("stop")
 	}
 	return reply
+}
+
+// lineOf reads the line in a position like "user_script:3: ".
+func lineOf(position string) int {
+	_, position, _ = strings.Cut(position, ":")
+	position, _, _ = strings.Cut(position, ":")
+	line, _ := strconv.Atoi(position)
+	return line
 }
 
 // result is Redis's conversion of a reply into a Lua value.
@@ -54,15 +66,27 @@ func (s *sandbox) result(a answer) lua.LValue {
 	case ReplyInt:
 		return lua.LNumber(a.n)
 	case ReplyBulk:
+		if a.text == (word{}) {
+			s.mint("")
+		}
 		return s.value(a.text)
 	case ReplyError:
 		return s.field("err", a.text.text)
+	case ReplyStatus:
+		return s.field("ok", a.text.text)
+	case ReplyArray:
+		t := s.vm.CreateTable(len(a.items), 0)
+		for _, item := range a.items {
+			t.Append(s.result(item))
+		}
+		return t
 	default:
 		return lua.LFalse
 	}
 }
 
 func (s *sandbox) field(name, text string) *lua.LTable {
+	s.mint(text)
 	t := s.vm.NewTable()
 	t.RawSetString(name, lua.LString(text))
 	return t
@@ -109,7 +133,7 @@ func (s *sandbox) number(v lua.LValue) (lua.LNumber, bool) {
 	case lua.LNumber:
 		return v, true
 	case *lua.LUserData:
-		s.peekAt(v.Value.(symbol))
+		s.peekAt(v.Value.(word).symbol)
 	case lua.LString:
 		text := strings.Trim(string(v), " \t\n\v\f\r")
 		if strings.Contains(text, "_") {
@@ -131,6 +155,7 @@ func (s *sandbox) tostring(vm *lua.LState) int {
 	case lua.LString, *lua.LUserData:
 		vm.Push(v)
 	case lua.LBool, *lua.LNilType:
+		s.mint(v.String())
 		vm.Push(lua.LString(v.String()))
 	default:
 		return s.stop("turns a " + v.Type().String() + " into text")
@@ -143,8 +168,26 @@ func (s *sandbox) typeName(vm *lua.LState) int {
 	if name == lua.LTUserData {
 		name = lua.LTString
 	}
+	s.mint(name.String())
 	vm.Push(lua.LString(name.String()))
 	return 1
+}
+
+// extreme is math.min or math.max.
+func (s *sandbox) extreme(choose func(a, b float64) float64) lua.LGFunction {
+	return func(vm *lua.LState) int {
+		best, ok := s.number(vm.Get(1))
+		for i := 2; i <= vm.GetTop() && ok; i++ {
+			var n lua.LNumber
+			n, ok = s.number(vm.Get(i))
+			best = lua.LNumber(choose(float64(best), float64(n)))
+		}
+		if !ok {
+			return s.stop("compares what is not a number")
+		}
+		vm.Push(best)
+		return 1
+	}
 }
 
 func (s *sandbox) rounded(round func(float64) float64) lua.LGFunction {
@@ -158,20 +201,29 @@ func (s *sandbox) rounded(round func(float64) float64) lua.LGFunction {
 	}
 }
 
-func (s *sandbox) ipairs(vm *lua.LState) int {
-	t := vm.CheckTable(1)
-	vm.Push(vm.NewFunction(func(vm *lua.LState) int {
-		i := vm.CheckInt(2) + 1
-		v := vm.CheckTable(1).RawGetInt(i)
-		if v == lua.LNil {
-			vm.Push(lua.LNil)
-			return 1
+// sub is string.sub(text, 1, n): how a text begins, which is how some libraries keep a token apart from what stands behind it.
+func (s *sandbox) sub(vm *lua.LState) int {
+	start, okStart := s.number(vm.Get(2))
+	end, okEnd := s.number(vm.Get(3))
+	w, ok := asWord(vm.Get(1))
+	n := int(end)
+	switch {
+	case !ok || !okStart || !okEnd || start != 1 || lua.LNumber(n) != end || n < 1 || n > maxCut:
+		return s.stop("cuts a text otherwise than by its beginning")
+	case w.cut != 0 || w.symbol > maxWords:
+		return s.stop("looks into the value of the key")
+	case s.now.of != nil && !s.now.of.cuts(n):
+		return s.stop("cuts texts at two lengths")
+	}
+	vm.Push(s.value(s.now.cutValue(w, n)))
+	return 1
+}
+
+// mint notes that the script has got hold of one of mintedTexts.
+func (s *sandbox) mint(text string) {
+	if c := s.now.of; c != nil {
+		if _, ok := c.known.texts[text]; ok {
+			c.minted[text] = true
 		}
-		vm.Push(lua.LNumber(i))
-		vm.Push(v)
-		return 2
-	}))
-	vm.Push(t)
-	vm.Push(lua.LNumber(0))
-	return 3
+	}
 }

@@ -1,204 +1,205 @@
-// The model of one Redis key that a script is run against, and the commands it may call on it.
+// The model of the keys that a script is run against.
 
 package commands
-
-import (
-	"fmt"
-	"math"
-	"strconv"
-	"strings"
-)
-
-// The errors that the model answers, in Redis's words.
-const (
-	errWrongType  = "WRONGTYPE Operation against a key holding the wrong kind of value"
-	errNotInteger = "ERR value is not an integer or out of range"
-	errArguments  = "ERR Lua redis lib command arguments must be strings or integers"
-	errExpireTime = "ERR invalid expire time"
-)
 
 // word is one text as the script meets it: a symbol, which it can compare and pass on but never look into, or plain text.
 // Two words are the same text exactly if they are ==.
 type word struct {
 	symbol symbol
+	cut    int // if not 0: the first so many bytes of what the symbol stands for, which is longer
 	text   string
 }
 
-// symbol stands for a text that is unlike every other text the script can hold; 0 is none.
+// symbol stands for a text that is unlike every other text the script can hold; 0 is none. The values of a call have the numbers of their
+// groups, from 1; behind them are the values that somebody else has written.
 type symbol int
 
-// modelKey is the one key of the model. Every other key is out of bounds.
+const (
+	otherHolder symbol = maxWords + 1 + iota // none of the call's values, and none that the script knows
+	otherShort                               // the same, and no longer than what GETRANGE is asked for
+	sharer                                   // the same, and it begins with run.shared
+)
+
+// modelKey is what a key holds.
 type modelKey struct {
-	exists    bool
-	wrongType bool
-	value     word
-	remaining int64  // milliseconds; noExpiry
-	renewed   symbol // the expiry was set from this symbol, so that remaining is not known
+	exists bool
+	kind   string // what TYPE answers, if it is not a string
+	value  word
+	left   int64 // milliseconds; noExpiry
+	life   life  // what the run has given it
 }
 
 const noExpiry = -1
 
-// effectKind is a change of the key.
-type effectKind int
+// life is an expiry that a script sets.
+type life struct {
+	given   bool
+	none    bool   // it took the expiry away
+	from    symbol // the symbol that was passed as the amount, as it stood
+	seconds bool   // from: it was passed for seconds
+	amount  int64  // from == 0: in milliseconds
+	clock   bool   // counted since 1970
+}
+
+// deed is what a run has done to a key. What counts is what has become of the key in the end: a script is one atomic step, and nobody sees
+// what happens in between.
+type deed uint8
 
 const (
-	effectDelete effectKind = iota + 1
-	effectExpire            // the key got a new expiry
-	effectPast              // the key got an expiry that has passed, which deletes it
+	nothing deed = iota
+	removed
+	renewed // it holds what it held, with a new expiry
+	made    // it holds something else, or was missing
 )
 
-func (k effectKind) String() string {
-	switch k {
-	case effectDelete:
-		return "deletes the key"
-	case effectExpire:
-		return "sets an expiry"
+func (d deed) String() string {
+	return [...]string{"changes nothing", "deletes the key", "sets an expiry", "sets the key"}[d]
+}
+
+func deedOf(was, now modelKey) deed {
+	switch {
+	case !was.exists && !now.exists:
+		return nothing
+	case !now.exists:
+		return removed
+	case !was.exists, was.kind != now.kind, was.value != now.value:
+		return made
+	case now.life.given:
+		return renewed
 	default:
-		return "sets an expiry that has passed"
+		return nothing
 	}
 }
 
-// effect is one change that a run made. Calls that change nothing (DEL of a missing key) leave none: what counts is what
-// happens to the data.
-type effect struct {
-	kind    effectKind
-	from    symbol // effectExpire: the symbol that was passed as the amount, as it stood
-	amount  int64  // effectExpire, from == 0: the new remaining time in milliseconds
-	seconds bool   // effectExpire: given in seconds
-}
-
-// answer is a reply or a Lua value on its way to be one. Comparable, unlike Reply.
+// answer is a reply or a Lua value on its way to be one.
 type answer struct {
-	kind ReplyKind
-	n    int64
-	text word // a symbol only in ReplyBulk
+	kind  ReplyKind
+	n     int64
+	text  word // a symbol only in ReplyBulk
+	items []answer
 }
 
-// do carries out one command on the model. A refused command (why) ends the run for good; an error answer is the script's to
-// handle. peeked is a symbol whose text the model would have to know.
-func (r *run) do(args []word) (reply answer, why string, peeked symbol) {
-	verb := args[0]
-	if verb.symbol != 0 {
-		return answer{}, "calls a command that it is given as an argument", 0
+func (a answer) same(b answer) bool {
+	if a.kind != b.kind || a.n != b.n || a.text != b.text || len(a.items) != len(b.items) {
+		return false
 	}
-	name := strings.ToUpper(verb.text)
-	arity := 2
-	switch name {
-	case "PEXPIRE", "EXPIRE":
-		arity = 3
-	case "GET", "DEL", "UNLINK", "EXISTS", "PTTL", "TTL":
+	for i := range a.items {
+		if !a.items[i].same(b.items[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// any says that f holds of one of the words in an answer.
+func (a answer) any(f func(word) bool) bool {
+	if f(a.text) {
+		return true
+	}
+	for _, item := range a.items {
+		if item.any(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// run is one execution: the state it found, what it did, what it answered.
+type run struct {
+	keys, argv []word // KEYS and ARGV
+	// The keys it may touch, what they hold, and what every other one holds that it touches: they are added.
+	names    []word
+	was, now []modelKey
+	rest     modelKey
+	shared   word         // what sharer begins with
+	of       *recognition // nil: a concrete run, where every word is plain text, and no key is added
+
+	db       int // what SELECT has chosen, -1 before
+	touched  bool
+	usedDB   int
+	amounts  []symbol // that were passed as an expiry, as they stood
+	line     int      // where it called a command that may write, or 0
+	past     bool     // it set an expiry that has passed, which deletes the key
+	reply    answer   // also of a run that was rejected
+	items    int      // in the arrays of reply
+	why      string   // set: it did what we do not do
+	peeked   symbol   // set: it looked into that symbol, and ended there
+	rejected bool     // it ended with an error that redis.call raised
+}
+
+// refuse ends the run: what it does we do not do.
+func (r *run) refuse(why string) answer {
+	if r.why == "" {
+		r.why = OneLine(why)
+	}
+	return answer{}
+}
+
+// key finds a key of the model.
+func (r *run) key(name word) *modelKey {
+	if r.touched && r.usedDB != r.db {
+		r.refuse("uses two databases")
+	}
+	r.touched, r.usedDB = true, r.db
+	for i := range r.names {
+		if r.names[i] == name {
+			return &r.now[i]
+		}
+	}
+	switch {
+	case name.cut != 0:
+		r.refuse("cuts the name of a key")
+	case r.of == nil:
+		r.refuse("touches another key than before")
+	case !r.of.holds(name):
+		r.refuse("touches a key that is none of its arguments or constants")
+	case len(r.names) == maxKeys:
+		r.refuse("touches too many keys")
+	}
+	r.names, r.was, r.now = append(r.names, name), append(r.was, r.rest), append(r.now, r.rest)
+	return &r.now[len(r.now)-1]
+}
+
+// put sets a key. Only the words of the call and of the script itself may be written: any other would be a text that the
+// script has made up, see collect.
+func (r *run) put(name, value word, l life) {
+	k := r.key(name)
+	if r.of != nil && (value.cut != 0 || !r.of.holds(value)) {
+		r.refuse("sets a value that is none of its arguments or constants")
+	}
+	*k = modelKey{exists: true, value: value}
+	k.live(l)
+}
+
+func (k *modelKey) live(l life) {
+	k.life, k.left = l, l.amount
+	if l.none {
+		k.left = noExpiry
+	}
+}
+
+// changed says that the run has done something.
+func (r *run) changed() bool {
+	for i := range r.now {
+		if deedOf(r.was[i], r.now[i]) != nothing {
+			return true
+		}
+	}
+	return false
+}
+
+// cutValue is GETRANGE name 0 n-1 of a string.
+func (r *run) cutValue(value word, n int) word {
+	switch {
+	case value.symbol == 0:
+		return word{text: value.text[:min(n, len(value.text))]}
+	case value.symbol == sharer:
+		return r.shared
+	case value.symbol == otherShort || value.cut != 0:
+		return value
+	case value.symbol == otherHolder:
+		return word{symbol: otherHolder, cut: n}
 	default:
-		return answer{}, "calls " + quotedVerb(name), 0
+		return r.of.cutWord(value, n)
 	}
-	if len(args) != arity {
-		return answer{}, fmt.Sprintf("calls %s with %d arguments", name, len(args)-1), 0
-	}
-	if why := r.touch(args[1]); why != "" {
-		return answer{}, why, 0
-	}
-	switch name {
-	case "GET":
-		return r.get(), "", 0
-	case "DEL", "UNLINK":
-		return r.del(), "", 0
-	case "EXISTS":
-		return yesNo(r.key.exists), "", 0
-	case "PTTL", "TTL":
-		return r.ttl(name == "TTL")
-	default:
-		return r.expire(args[2], name == "EXPIRE"), "", 0
-	}
-}
-
-// touch allows the key that the state describes: the first that the script names, which must be one of KEYS.
-func (r *run) touch(key word) string {
-	switch {
-	case !r.declared(key):
-		return "uses a key that is not in KEYS"
-	case r.touched && r.name != key:
-		return "uses two keys"
-	}
-	r.touched, r.name = true, key
-	return ""
-}
-
-func (r *run) get() answer {
-	switch {
-	case !r.key.exists:
-		return answer{kind: ReplyNil}
-	case r.key.wrongType:
-		return answer{kind: ReplyError, text: word{text: errWrongType}}
-	}
-	return answer{kind: ReplyBulk, text: r.key.value}
-}
-
-func (r *run) del() answer {
-	if !r.key.exists {
-		return yesNo(false)
-	}
-	r.key = modelKey{}
-	r.effects = append(r.effects, effect{kind: effectDelete})
-	return yesNo(true)
-}
-
-// ttl rounds seconds as Redis does.
-func (r *run) ttl(seconds bool) (answer, string, symbol) {
-	n := r.key.remaining
-	switch {
-	case !r.key.exists:
-		n = -2
-	case r.key.renewed != 0:
-		return answer{}, "", r.key.renewed
-	case n != noExpiry && seconds:
-		n = (n + 500) / 1000
-	}
-	return answer{kind: ReplyInt, n: n}, "", 0
-}
-
-func (r *run) expire(amount word, seconds bool) answer {
-	e := effect{kind: effectExpire, from: amount.symbol, seconds: seconds}
-	if amount.symbol == 0 {
-		n, err := strconv.ParseInt(amount.text, 10, 64)
-		if err != nil || strconv.FormatInt(n, 10) != amount.text {
-			return answer{kind: ReplyError, text: word{text: errNotInteger}}
-		}
-		if seconds {
-			if n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
-				return answer{kind: ReplyError, text: word{text: errExpireTime}}
-			}
-			n *= 1000
-		}
-		e.amount = n
-	}
-	if !r.key.exists {
-		return yesNo(false)
-	}
-	if e.from == 0 && e.amount <= 0 {
-		e.kind = effectPast
-		r.key = modelKey{}
-	} else {
-		r.key.remaining, r.key.renewed = e.amount, e.from
-	}
-	r.effects = append(r.effects, e)
-	return yesNo(true)
-}
-
-func yesNo(yes bool) answer {
-	if yes {
-		return answer{kind: ReplyInt, n: 1}
-	}
-	return answer{kind: ReplyInt}
-}
-
-// quotedVerb shows a command's name in an error: as it is when it looks like one.
-func quotedVerb(name string) string {
-	for _, c := range name {
-		if (c < 'A' || c > 'Z') && c != '.' && c != '_' {
-			return quoted(name)
-		}
-	}
-	if name == "" {
-		return `""`
-	}
-	return clip(name)
 }

@@ -1,4 +1,4 @@
-// Recognition: what a script does in every state of a key that it can tell apart, compared with what a release or an extend does.
+// Recognition: what a script does in every state of its keys that it can tell apart, compared with what our operations do.
 //
 // # Why a recognised script can be replaced
 //
@@ -12,24 +12,34 @@
 // for a value that is none of them; a value that is one of them is shown as it is. Replacing the symbols of a run by any other values with the
 // same equalities then changes none of its steps: one run speaks for all of them.
 //
-// The state of the key is drawn from the same words: missing; held by each value of the call; by each text that the script knows; by
-// something else; each with several remaining times and with none; not a string. There is no further state that the script could tell
+// One thing more may be done with a symbol: to take the first n bytes of it (string.sub, GETRANGE), n being the same everywhere. The result is
+// a symbol again. Which of the call's values are longer than n belongs to the shape of the call, and recognition.apart sees to it that
+// no two of the texts in play begin alike, so that the equalities are known here too.
+//
+// The state of a key is drawn from the same words: missing; held by each value of the call; by each text that the script knows; by
+// something else; each with several remaining times and with none; not a string. There is no further state of one key that the script could tell
 // apart, but for the remaining time (and the expiry, if it is calculated with): those are numbers, and tried out, around every number in the
 // script too. That is the one gap: a script
 // that goes another way at a number which it hides by arithmetic, and that no probe comes near, is taken for what it does elsewhere. What we carry
-// out then is still a release or an extend by the token's owner, and so never touches a lock of somebody else.
+// out then is still an operation that touches no lock of somebody else.
 //
-// The verdict: a release deletes the key in each state where it holds one certain value of the call, its token, and changes nothing in any
-// other; an extend sets the expiry there to the same function of the same value, or adds it to the remaining time. One change, no more. The
-// replies are one in all states where the token's owner calls, one where the key is missing, one where another holds it.
+// Of several keys, up to three are tried in all combinations of missing, held by the token, held by another; of more, all states in
+// which at most two keys differ from the others, and each key alone in every state of one key. What we carry out is the same for every
+// key, so that a script that treats one key apart is caught as soon as that one differs.
+//
+// The verdict is a row of the table in scriptlaws.go: what becomes of each key in each state. The replies are one in all states in which the
+// operation is granted, and in those in which it is denied either one, or calculated by the script itself (scriptcompute.go), which then
+// changes nothing.
 //
 // Two states bind less. A key that is not a string only has to be left alone: what to answer is the nodes' affair. A key without
 // expiry need not be extended (redis-py returns 0): every lock ends (R8), so redlockd leaves no such key.
 
 package commands
 
-// otherHolder is the symbol of a value that is none of the call's and none that the script knows.
-const otherHolder symbol = maxWords + 1
+import (
+	"fmt"
+	"slices"
+)
 
 // group is one distinct value of the call, with the positions that hold it.
 type group struct {
@@ -46,14 +56,18 @@ type recognition struct {
 	groups []group
 	of     [maxWords]int // position → group
 	box    *sandbox
-	ttl    int    // the group that takes probe values as expiry, or -1
-	why    string // set: refused
-	peeked symbol // set: start again, showing this symbol's value
+	ttl    int             // the group that takes probe values as expiry, or -1
+	minted map[string]bool // of mintedTexts, those that it has got hold of
+	cut    int             // how many bytes of values are compared; 0: all
+	alike  bool            // the law of cut does not hold of this call: see apart
+	why    string          // set: refused
+	forget bool            // the refusal holds for this call only
+	peeked symbol          // set: start again, showing this symbol's value
 }
 
 // recognise returns the shape of the call with its verdict, and whether the shape may be kept.
 func recognise(known *knownScript, call *callWords) (sh *shape, keep bool) {
-	c := &recognition{known: known, call: call}
+	c := &recognition{known: known, call: call, box: newSandbox(known.proto), minted: make(map[string]bool)}
 	for i := range call.n {
 		first := int(call.same[i])
 		if first == i {
@@ -67,31 +81,39 @@ func recognise(known *knownScript, call *callWords) (sh *shape, keep bool) {
 			c.of[i] = c.of[first]
 		}
 	}
-	c.box = newSandbox(known.proto)
 	var f finding
 	for {
 		c.why, c.peeked = "", 0
+		cut, minted := c.cut, len(c.minted)
 		f = c.attempt()
-		if c.peeked == 0 {
+		if c.alike {
+			c.why, c.forget = "compares the beginnings of arguments that begin alike", true
 			break
 		}
-		if c.peeked == otherHolder {
+		if c.peeked == 0 && (c.why != "" || c.cut == cut && len(c.minted) == minted) {
+			break
+		}
+		if c.peeked > maxWords {
 			c.why = "looks into the value of the key"
 			c.showAsGiven()
 			break
 		}
-		g := &c.groups[c.peeked-1] // symbols are shown once each, so that this ends
-		g.kind, g.peeked = wordLiteral, true
+		if c.peeked != 0 {
+			g := &c.groups[c.peeked-1] // symbols are shown once each, so that this ends
+			g.kind, g.peeked = wordLiteral, true
+		}
 	}
 	return c.shape(f)
 }
 
 func (c *recognition) shape(f finding) (sh *shape, keep bool) {
-	sh = &shape{keys: c.call.keys, n: c.call.n, same: c.call.same, literal: make([]string, c.call.n), why: c.why, finding: f}
-	keep = true
+	sh = &shape{inKeys: c.call.keys, n: c.call.n, same: c.call.same, literal: make([]string, c.call.n), why: c.why, finding: f}
+	keep = !c.forget
+	sh.cut = c.cut
 	for i := range c.call.n {
 		g := c.groups[c.of[i]]
 		sh.kind[i] = g.kind
+		sh.long[i] = c.cut > 0 && len(c.call.value[i]) > c.cut
 		if g.kind == wordLiteral {
 			sh.literal[i] = g.text
 		}
@@ -110,18 +132,14 @@ func (c *recognition) attempt() finding {
 		return finding{}
 	}
 	t := &trial{recognition: c, ttls: c.ttlProbes()}
-	t.discover()
-	if c.stopped() {
-		return finding{}
-	}
-	for _, ttl := range t.ttls {
-		t.ttlText(ttl)
-		for _, st := range t.states() {
-			t.check(st)
-			if c.stopped() {
-				return finding{}
-			}
+	for t.again = true; t.again; {
+		t.start()
+		if !t.stopped() {
+			t.all()
 		}
+	}
+	if t.stopped() {
+		return finding{}
 	}
 	return t.conclude()
 }
@@ -137,17 +155,44 @@ func (c *recognition) chooseTTL() {
 		}
 		c.groups[g].kind = wordTTL
 		c.ttl = g
-		for token := range c.groups {
-			a, b := c.expiryWith(token, "7919"), c.expiryWith(token, "60013")
-			if a != b && a != 0 && b != 0 {
-				return
-			}
-			if c.peeked != 0 {
-				return
-			}
+		decides := c.decides()
+		if c.peeked != 0 {
+			return
+		}
+		if !decides {
+			c.showAsGiven()
+			continue
+		}
+		given := c.call.value[c.groups[g].first]
+		if _, plain := plainTTL(given); plain {
+			return
 		}
 		c.showAsGiven()
+		// The script may take what is not positive for "no expiry". For anything else see plainTTL.
+		if n, err := parseInt(given); err != nil || n > 0 {
+			c.why, c.forget = badTTL(given), true
+		}
+		return
 	}
+}
+
+// badTTL is the complaint about an expiry that is given to a script.
+func badTTL(given []byte) string {
+	return fmt.Sprintf("is given the expiry %s, and redlockd takes a whole number from 1 to %d", OneLine(quoted(string(given))), int64(maxTTL))
+}
+
+// decides says that the expiries that the script sets depend on the value that is tried as c.ttl.
+func (c *recognition) decides() bool {
+	for holder := -1; holder < len(c.groups); holder++ {
+		a, b := c.amountWith(holder, "7919"), c.amountWith(holder, "60013")
+		if a != b && a != 0 && b != 0 {
+			return true
+		}
+		if c.peeked != 0 {
+			return false
+		}
+	}
+	return false
 }
 
 // showAsGiven puts the call's own values where the script looks.
@@ -160,17 +205,26 @@ func (c *recognition) showAsGiven() {
 	}
 }
 
-// expiryWith returns the expiry that a run sets, or 0.
-func (c *recognition) expiryWith(token int, ttl string) int64 {
+// amountWith returns the expiry that a run sets where all keys are missing (-1), or hold a group's value, or 0.
+func (c *recognition) amountWith(holder int, ttl string) int64 {
 	c.groups[c.ttl].text = ttl
-	r := c.run(modelKey{exists: true, value: c.word(token), remaining: 1500})
+	rest := modelKey{}
+	if holder >= 0 {
+		rest = modelKey{exists: true, value: c.word(holder), left: 1500}
+	}
+	r := c.run(nil, nil, rest)
 	if r.peeked != 0 {
 		c.peeked = r.peeked
 	}
-	if r.why != "" || r.peeked != 0 || len(r.effects) != 1 {
+	if r.why != "" || r.peeked != 0 {
 		return 0
 	}
-	return r.effects[0].amount
+	for _, k := range r.now {
+		if k.life.amount != 0 {
+			return k.life.amount
+		}
+	}
+	return 0
 }
 
 func (c *recognition) word(g int) word {
@@ -180,8 +234,39 @@ func (c *recognition) word(g int) word {
 	return word{text: c.groups[g].text}
 }
 
-func (c *recognition) run(key modelKey) *run {
-	r := &run{key: key}
+// texts are those that the script may compare with what it reads.
+func (c *recognition) texts() []string {
+	all := slices.Clone(c.known.own)
+	for _, text := range c.known.sorted {
+		if _, own := slices.BinarySearch(c.known.own, text); !own && c.minted[text] {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// holds says that a word is one of the call's, or of the script's own.
+func (c *recognition) holds(w word) bool {
+	if w.symbol != 0 {
+		return w.symbol <= maxWords && w.cut == 0
+	}
+	if _, ok := c.known.texts[w.text]; ok {
+		return true
+	}
+	for g := range c.groups {
+		if c.word(g) == w {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *recognition) run(names []word, keys []modelKey, rest modelKey) *run {
+	return c.runWith(names, keys, rest, word{})
+}
+
+func (c *recognition) runWith(names []word, keys []modelKey, rest modelKey, shared word) *run {
+	r := &run{of: c, names: append([]word(nil), names...), now: append([]modelKey(nil), keys...), rest: rest, shared: shared}
 	for i := range c.call.n {
 		if w := c.word(c.of[i]); i < c.call.keys {
 			r.keys = append(r.keys, w)

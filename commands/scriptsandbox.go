@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,11 +16,13 @@ import (
 // The bounds of the sandbox. A release takes about 20 instructions and two frames.
 //
 // Memory needs no counter of its own: a text cannot become longer (nothing joins texts), one instruction stores at most one element
-// (scriptcompile.go refuses the one that does more), and an element costs well under 1 kB, so a run ends below 2 MB.
+// or fills a table up to maxElements (scriptindex.go), and a run ends below 8 MB.
 const (
-	maxSteps     = 2_000   // instructions of one run
-	maxAllSteps  = 600_000 // of all runs of one recognition, with stepsPerRun for each: below 0.1 s
-	stepsPerRun  = 50      // what it costs to begin a run, in instructions
+	maxSteps     = 2_000     // instructions of one run
+	maxAllSteps  = 1_000_000 // of all runs of one recognition, with stepsPerRun for each: below 0.3 s
+	stepsPerRun  = 50        // what it costs to begin a run, in instructions
+	maxElements  = 256       // of a table that is filled by index, of an argument list, of a reply
+	maxDepth     = 4         // of tables in a reply
 	maxFrames    = 32
 	maxRegisters = 512
 )
@@ -43,29 +46,6 @@ func (l *stepLimit) Done() <-chan struct{} {
 
 func (l *stepLimit) Err() error { return errTooLong }
 
-// run is one execution: the state it found, what it did, what it answered.
-type run struct {
-	key      modelKey
-	keys     []word // KEYS
-	argv     []word // ARGV
-	touched  bool
-	name     word // of the key it touched
-	effects  []effect
-	reply    answer
-	why      string // set: it did what we do not do
-	peeked   symbol // set: it looked into that symbol, and ended there
-	rejected bool   // it ended with an error that redis.call raised
-}
-
-func (r *run) declared(key word) bool {
-	for _, k := range r.keys {
-		if k == key {
-			return true
-		}
-	}
-	return false
-}
-
 // sandbox runs one script many times. Nothing survives a run: globals and the redis table cannot be written, KEYS and ARGV are new.
 type sandbox struct {
 	vm      *lua.LState
@@ -74,8 +54,9 @@ type sandbox struct {
 	env     *lua.LTable
 	globals *lua.LTable
 	opaque  *lua.LTable // the metatable of symbols
-	symbols map[symbol]*lua.LUserData
+	symbols map[word]*lua.LUserData
 	now     *run
+	broken  bool // gopher-lua has lost its stack: nothing can be run any more
 }
 
 func newSandbox(proto *lua.FunctionProto) *sandbox {
@@ -83,23 +64,33 @@ func newSandbox(proto *lua.FunctionProto) *sandbox {
 		vm:      lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: maxFrames, RegistrySize: maxRegisters}),
 		proto:   proto,
 		limit:   &stepLimit{Context: context.Background(), all: maxAllSteps, over: make(chan struct{})},
-		symbols: make(map[symbol]*lua.LUserData),
+		symbols: make(map[word]*lua.LUserData),
 	}
 	close(s.limit.over)
 	s.vm.SetContext(s.limit)
 	s.globals = s.library("the global ", map[string]lua.LGFunction{
-		"tonumber": s.tonumber, "tostring": s.tostring, "type": s.typeName, "ipairs": s.ipairs,
+		"tonumber": s.tonumber, "tostring": s.tostring, "type": s.typeName, "ipairs": s.ipairs, "pairs": s.pairs, "next": s.next,
+		"unpack": s.unpack, "select": s.choice, indexGuard: s.index,
 	})
 	s.globals.RawSetString("redis", s.sealed(s.library("redis.", map[string]lua.LGFunction{
 		"call": s.call, "pcall": s.pcall, "status_reply": s.statusReply, "error_reply": s.errorReply,
 		"replicate_commands": func(vm *lua.LState) int { vm.Push(lua.LTrue); return 1 },
 	})))
 	s.globals.RawSetString("math", s.sealed(s.library("math.", map[string]lua.LGFunction{
-		"floor": s.rounded(math.Floor), "ceil": s.rounded(math.Ceil),
+		"floor": s.rounded(math.Floor), "ceil": s.rounded(math.Ceil), "min": s.extreme(math.Min), "max": s.extreme(math.Max),
 	})))
+	s.globals.RawSetString("table", s.sealed(s.library("table.", map[string]lua.LGFunction{
+		"insert": s.insert, "getn": s.length,
+	})))
+	texts := s.sealed(s.library("string.", map[string]lua.LGFunction{"sub": s.sub}))
+	s.globals.RawSetString("string", texts)
+	methods := s.vm.NewTable()
+	methods.RawSetString("__index", texts)
+	s.vm.SetMetatable(lua.LString(""), methods)
 	s.env = s.sealed(s.globals)
 	s.opaque = s.vm.NewTable()
-	for _, event := range []string{"index", "newindex", "call", "add", "sub", "mul", "div", "mod", "pow", "unm", "len", "lt", "le"} {
+	s.opaque.RawSetString("__index", texts)
+	for _, event := range []string{"newindex", "call", "add", "sub", "mul", "div", "mod", "pow", "unm", "len", "lt", "le"} {
 		s.opaque.RawSetString("__"+event, s.vm.NewFunction(s.peek))
 	}
 	return s
@@ -131,7 +122,12 @@ func (s *sandbox) sealed(shown *lua.LTable) *lua.LTable {
 
 // execute runs the script once. It returns with r.why or r.peeked set, or with what the script did.
 func (s *sandbox) execute(r *run) {
+	if s.broken {
+		r.why = "fails: stack overflow"
+		return
+	}
 	s.now = r
+	r.was, r.db = slices.Clone(r.now), -1
 	s.limit.left = min(maxSteps, s.limit.all)
 	before := s.limit.left
 	s.globals.RawSetString("KEYS", s.table(r.keys))
@@ -151,17 +147,16 @@ func (s *sandbox) execute(r *run) {
 	default:
 		result := s.vm.Get(-1)
 		s.vm.Pop(1)
-		s.convert(r, result)
+		r.reply = s.convert(r, result, 0)
 	}
 }
 
 // protected runs what has been pushed. PCall alone does not do: where a call overflows the registers with its first
-// instruction (function(...) return f(1, ...) end), gopher-lua panics inside PCall's own recovery. The refusal that follows is the last of
-// this sandbox, so that nobody sees its broken stack.
+// instruction (function(...) return f(1, ...) end), gopher-lua panics inside PCall's own recovery.
 func (s *sandbox) protected() (err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("stack overflow")
+			err, s.broken = errors.New("stack overflow"), true
 		}
 	}()
 	return s.vm.PCall(0, 1, nil)
@@ -206,10 +201,10 @@ func (s *sandbox) value(w word) lua.LValue {
 	if w.symbol == 0 {
 		return lua.LString(w.text)
 	}
-	v, ok := s.symbols[w.symbol]
+	v, ok := s.symbols[w]
 	if !ok {
-		v = &lua.LUserData{Value: w.symbol, Metatable: s.opaque}
-		s.symbols[w.symbol] = v
+		v = &lua.LUserData{Value: w, Metatable: s.opaque}
+		s.symbols[w] = v
 	}
 	return v
 }
@@ -226,40 +221,58 @@ func asWord(v lua.LValue) (word, bool) {
 		}
 		return word{text: strconv.FormatFloat(f, 'g', 17, 64)}, true
 	case *lua.LUserData:
-		return word{symbol: v.Value.(symbol)}, true
+		return v.Value.(word), true
 	default:
 		return word{}, false
 	}
 }
 
 // convert is Redis's conversion of what a script returns.
-func (s *sandbox) convert(r *run, v lua.LValue) {
+func (s *sandbox) convert(r *run, v lua.LValue, depth int) (a answer) {
 	switch v := v.(type) {
 	case *lua.LNilType:
-		r.reply = answer{kind: ReplyNil}
 	case lua.LBool:
 		if v {
-			r.reply = yesNo(true)
+			return yesNo(true)
 		}
 	case lua.LNumber:
 		if !(math.Abs(float64(v)) < math.MaxInt64) {
-			r.why = "answers with a number that is too large"
-			return
+			return r.refuse("answers with a number that is too large")
 		}
-		r.reply = answer{kind: ReplyInt, n: int64(v)}
+		return answer{kind: ReplyInt, n: int64(v)}
 	case lua.LString, *lua.LUserData:
 		w, _ := asWord(v)
-		r.reply = answer{kind: ReplyBulk, text: w}
+		return answer{kind: ReplyBulk, text: w}
 	case *lua.LTable:
-		if text, ok := v.RawGetString("err").(lua.LString); ok {
-			r.reply = answer{kind: ReplyError, text: word{text: OneLine(string(text))}}
-		} else if text, ok := v.RawGetString("ok").(lua.LString); ok {
-			r.reply = answer{kind: ReplyStatus, text: word{text: OneLine(string(text))}}
-		} else {
-			r.why = "answers with a table"
-		}
+		return s.convertTable(r, v, depth)
 	default:
-		r.why = "answers with a " + v.Type().String()
+		r.refuse("answers with a " + v.Type().String())
+	}
+	return answer{kind: ReplyNil}
+}
+
+func (s *sandbox) convertTable(r *run, t *lua.LTable, depth int) answer {
+	if text, ok := t.RawGetString("err").(lua.LString); ok {
+		return answer{kind: ReplyError, text: word{text: OneLine(string(text))}}
+	}
+	if text, ok := t.RawGetString("ok").(lua.LString); ok {
+		return answer{kind: ReplyStatus, text: word{text: OneLine(string(text))}}
+	}
+	for _, name := range []string{"err", "ok", "double", "map", "set", "big_number", "verbatim_string"} {
+		if t.RawGetString(name) != lua.LNil {
+			return r.refuse("answers with a table of its own kind: " + name)
+		}
+	}
+	all := answer{kind: ReplyArray}
+	for i := 1; ; i++ {
+		item := t.RawGetInt(i)
+		if item == lua.LNil { // as in Redis, the first nil is the end
+			return all
+		}
+		if r.items++; r.items > maxElements || depth == maxDepth {
+			return r.refuse("answers with too large a table")
+		}
+		all.items = append(all.items, s.convert(r, item, depth+1))
 	}
 }
 

@@ -6,13 +6,12 @@ package commands
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"sync"
-	"time"
 )
 
 const (
-	maxWords   = 16 // keys and arguments of a call; the largest single-key script in the wild has 5
+	maxWords   = 40 // keys and arguments of a call: a token for each of maxKeys, and some flags
+	maxKeys    = 16 // that a script touches: recognition takes time with the square of it
 	maxShapes  = 8  // of one script: more than its flags have combinations
 	maxLiteral = 32 // bytes of a flag that is kept; a longer one is looked at anew in every call
 	maxTTL     = 9_999_999_999_999
@@ -40,20 +39,25 @@ const (
 // Invariant: a value is kept only in literal, and that is a text of the script's own or a short flag. Never a token, a key or an expiry
 // that is not written in the script.
 type shape struct {
-	keys, n int
-	same    [maxWords]uint8
-	kind    [maxWords]wordKind
-	literal []string // by position; "" where the kind is another
+	inKeys, n int
+	same      [maxWords]uint8
+	kind      [maxWords]wordKind
+	literal   []string // by position; "" where the kind is another
+	cut       int      // the verdict depends on how values begin: the first cut bytes are compared; see apart
+	long      [maxWords]bool
 
 	why string // refused; else:
 	finding
 }
 
 func (sh *shape) matches(w *callWords) bool {
-	if sh.n != w.n || sh.keys != w.keys || sh.same != w.same {
+	if sh.n != w.n || sh.inKeys != w.keys || sh.same != w.same {
 		return false
 	}
 	for i := range sh.n {
+		if sh.cut > 0 && sh.long[i] != (len(w.value[i]) > sh.cut) {
+			return false
+		}
 		switch sh.kind[i] {
 		case wordOpaque:
 			if w.known[i] {
@@ -63,6 +67,10 @@ func (sh *shape) matches(w *callWords) bool {
 			if sh.literal[i] != string(w.value[i]) {
 				return false
 			}
+		case wordTTL:
+			if _, plain := plainTTL(w.value[i]); !plain {
+				return false
+			}
 		}
 	}
 	return true
@@ -70,47 +78,65 @@ func (sh *shape) matches(w *callWords) bool {
 
 // shapeList is the part of a knownScript that changes.
 type shapeList struct {
-	// Held while a script is recognised: the other callers of that script want the same verdict, and wait for it.
-	mu     sync.Mutex
-	shapes []*shape // the most recently used first; at most maxShapes
+	// Held while a script is recognised: others who call it in a new way most likely want the same verdict, and wait for it.
+	learning sync.Mutex
+	mu       sync.Mutex
+	shapes   []*shape // the most recently used first; at most maxShapes
 }
 
-// call says what the script does in this call.
-func (k *knownScript) call(keys, args [][]byte) (Script, error) {
+// call fills in what the script does in this call, and returns the line where it writes.
+func (k *knownScript) call(c *Command, keys, args [][]byte) (line int, err error) {
 	switch {
 	case k.why != "":
-		return Script{}, refusal(k.sha, k.why)
-	case len(keys) == 0:
-		return Script{}, refusal(k.sha, "is called without a key")
+		return 0, refusal(k.sha, k.why)
 	case len(keys)+len(args) > maxWords:
-		return Script{}, refusal(k.sha, fmt.Sprintf("is called with more than %d keys and arguments", maxWords))
+		return 0, refusal(k.sha, fmt.Sprintf("is called with more than %d keys and arguments", maxWords))
 	}
 	var w callWords
 	w.set(keys, args, k.texts)
+	sh := k.shapeOf(&w)
+	if sh == nil {
+		sh = k.learn(w)
+	}
+	return sh.line, sh.fill(c, &w, k, keys, args)
+}
 
+func (k *knownScript) shapeOf(w *callWords) *shape {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	return k.find(w)
+}
+
+func (k *knownScript) find(w *callWords) *shape {
 	for i, sh := range k.shapes {
-		if sh.matches(&w) {
+		if sh.matches(w) && (sh.cut == 0 || apart(w, k, sh.cut)) {
 			copy(k.shapes[1:i+1], k.shapes[:i])
 			k.shapes[0] = sh
-			return sh.script(&w, k.sha)
+			return sh
 		}
 	}
-	return k.learn(w)
+	return nil
 }
 
 // learn takes the words by value so that they stay on the stack in a call that has nothing to learn.
-func (k *knownScript) learn(w callWords) (Script, error) {
-	sh, keep := recognise(k, &w)
-	if keep {
-		if len(k.shapes) < maxShapes {
-			k.shapes = append(k.shapes, nil)
-		}
-		copy(k.shapes[1:], k.shapes)
-		k.shapes[0] = sh
+func (k *knownScript) learn(w callWords) *shape {
+	k.learning.Lock()
+	defer k.learning.Unlock()
+	if sh := k.shapeOf(&w); sh != nil {
+		return sh
 	}
-	return sh.script(&w, k.sha)
+	sh, keep := recognise(k, &w)
+	if !keep {
+		return sh
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.shapes) < maxShapes {
+		k.shapes = append(k.shapes, nil)
+	}
+	copy(k.shapes[1:], k.shapes)
+	k.shapes[0] = sh
+	return sh
 }
 
 func (w *callWords) set(keys, args [][]byte, texts map[string]struct{}) {
@@ -125,33 +151,6 @@ func (w *callWords) set(keys, args [][]byte, texts map[string]struct{}) {
 		}
 		w.same[i] = uint8(j)
 	}
-}
-
-// script fills the verdict with the values of a call.
-func (sh *shape) script(w *callWords, sha string) (Script, error) {
-	if sh.why != "" {
-		return Script{}, refusal(sha, sh.why)
-	}
-	s := Script{
-		Op:      sh.op,
-		Key:     w.value[sh.key],
-		Token:   w.value[sh.token],
-		Owned:   sh.owned.reply(w),
-		Missing: sh.missing.reply(w),
-		Other:   sh.other.reply(w),
-	}
-	if sh.op == ScriptExtend {
-		n := sh.ttl.constant
-		if sh.ttl.from >= 0 {
-			var ok bool
-			if n, ok = plainTTL(w.value[sh.ttl.from]); !ok {
-				return Script{}, Error(fmt.Sprintf("ERR redlockd takes an expiry only as a whole number from 1 to %d, and script %s was given %s",
-					int64(maxTTL), sha, OneLine(quoted(string(w.value[sh.ttl.from])))))
-			}
-		}
-		s.TTL, s.Add = milliseconds(n*sh.ttl.factor), sh.ttl.add
-	}
-	return s, nil
 }
 
 // plainTTL reads an expiry as Redis reads an integer: digits, nothing before or after, no leading zero.
@@ -171,12 +170,4 @@ func plainTTL(text []byte) (int64, bool) {
 		n = 10*n + int64(c-'0')
 	}
 	return n, true
-}
-
-// milliseconds ends at 292 years instead of overflowing.
-func milliseconds(n int64) time.Duration {
-	if n > math.MaxInt64/int64(time.Millisecond) {
-		return math.MaxInt64
-	}
-	return time.Duration(n) * time.Millisecond
 }

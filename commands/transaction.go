@@ -47,7 +47,7 @@ func Atomic(watched []Watched, db int, queued []Command) (Transaction, error) {
 		}
 	}
 	if len(queued) == 0 {
-		return nothing(watched), nil
+		return unchanged(watched), nil
 	}
 	t, err := oneChange(queued)
 	if err != nil || len(watched) == 0 {
@@ -62,14 +62,14 @@ func Atomic(watched []Watched, db int, queued []Command) (Transaction, error) {
 		return t, ifHolds(c, watched[0].Value)
 	}
 	if c.Verb == Delete || c.Verb == Expire {
-		t = nothing(watched, reply0)
+		t = unchanged(watched, reply0)
 		return t, nil
 	}
 	return t, ifFree(c)
 }
 
-// nothing is to be changed: replies, if what was watched is as it was.
-func nothing(watched []Watched, replies ...Reply) Transaction {
+// unchanged is for a transaction that changes nothing: replies, if what was watched is as it was.
+func unchanged(watched []Watched, replies ...Reply) Transaction {
 	c := Command{Verb: Inspect, Name: "exec", DB: -1}
 	for _, w := range watched {
 		c.Keys = append(c.Keys, w.Key)

@@ -1,0 +1,36 @@
+package commands
+
+import "fmt"
+
+// errNoFunction is all that Redis says of a call of a function that has not been loaded, whatever its arguments are.
+const errNoFunction Error = "ERR Function not found"
+
+// parseEval is for EVAL, EVALSHA and their read-only forms.
+func parseEval(c *Command, scripts *Scripts) error {
+	n, err := parseInt(c.Args[2])
+	switch {
+	case err != nil:
+		return err
+	case n < 0:
+		return errNegative
+	case n > int64(len(c.Args)-3):
+		return errNoKeys
+	}
+	keys, args := c.Args[3:3+n], c.Args[3+n:]
+	c.Named = keys
+	var known *knownScript
+	if c.Name == "evalsha" || c.Name == "evalsha_ro" {
+		if known = scripts.find(c.Args[1]); known == nil {
+			return ErrNoScript
+		}
+	} else if known, err = scripts.load(c.Args[1]); err != nil {
+		return err
+	}
+	line, err := known.call(c, keys, args)
+	if err == nil && c.Verb != Inspect && (c.Name == "eval_ro" || c.Name == "evalsha_ro") {
+		return Error(fmt.Sprintf("ERR Write commands are not allowed from read-only scripts. script: %s, on @user_script:%d.", known.sha, line))
+	}
+	return err
+}
+
+func parseFunctionCall(*Command, *Scripts) error { return errNoFunction }

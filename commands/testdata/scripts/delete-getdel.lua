@@ -1,0 +1,1 @@
+if redis.call("getdel", KEYS[1]) then return 1 end return 0

@@ -1,0 +1,1 @@
+return redis.call("exists", unpack(KEYS)) == #KEYS

@@ -1,0 +1,1 @@
+return redis.call("pttl", "lock:all")

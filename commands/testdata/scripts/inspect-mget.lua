@@ -1,0 +1,1 @@
+return redis.call("mget", unpack(KEYS))

@@ -1,0 +1,1 @@
+return redis.call("set", #ARGV + 2, ARGV[1], "NX")

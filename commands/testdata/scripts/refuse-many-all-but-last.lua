@@ -1,0 +1,1 @@
+local n = 0 for i, key in ipairs(KEYS) do if redis.call("get", key) == ARGV[1] or i == #KEYS then redis.call("del", key) n = n + 1 end end return n

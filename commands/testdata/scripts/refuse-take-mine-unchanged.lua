@@ -1,0 +1,1 @@
+redis.call("set", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) return redis.call("get", KEYS[1]) == ARGV[1]

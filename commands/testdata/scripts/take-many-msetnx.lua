@@ -1,0 +1,1 @@
+local all = {} for i = 1, #KEYS do all[#all + 1] = KEYS[i] all[#all + 1] = ARGV[1] end if redis.call("msetnx", unpack(all)) == 0 then return 0 end for i = 1, #KEYS do redis.call("pexpire", KEYS[i], ARGV[2]) end return 1

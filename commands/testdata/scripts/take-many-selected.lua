@@ -1,0 +1,4 @@
+redis.pcall("SELECT", tonumber(ARGV[1]))
+for i, key in ipairs(KEYS) do if redis.call("exists", key) == 1 then return 0 end end
+for i, key in ipairs(KEYS) do redis.call("set", key, ARGV[2], "PX", ARGV[3]) end
+return #KEYS

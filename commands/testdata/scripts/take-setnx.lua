@@ -1,0 +1,1 @@
+return redis.call("setnx", KEYS[1], ARGV[1])
