@@ -116,6 +116,9 @@ func show(c Command, err error) string {
 	if c.Own != OwnRefused {
 		text += [...]string{OwnEach: " own=each", OwnAll: " own=all"}[c.Own]
 	}
+	if c.Least > 0 {
+		text += fmt.Sprintf(" least=%d", c.Least)
+	}
 	if c.Prefix > 0 {
 		text += fmt.Sprintf(" prefix=%d", c.Prefix)
 	}
@@ -180,7 +183,7 @@ func TestScriptAttribution(t *testing.T) {
 	values := []string{"a", "b", "", "0", "1", "30000", "30", "\x00\xff\r\n", "get", "del", "pexpire", "KEYS", "nil", "false", "string",
 		errWrongType, strings.Repeat("x", 5000), "1e3", "-1"}
 	scripts := newTestScripts()
-	for _, key := range values {
+	for _, key := range append(values[:4:4], "30000", "get") {
 		for _, token := range values {
 			s, err := eval(scripts, []byte(releaseText), words(key), words(token))
 			if err != nil || s.Verb != Release || string(s.Key) != key || string(s.Token) != token {

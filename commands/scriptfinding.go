@@ -10,6 +10,7 @@ type finding struct {
 	line           int // where it may write
 	db             int // -1: that of the connection
 	prefix         int
+	least          int64 // Extend: how many milliseconds have to be left, if not 0
 	keys, tokens   []source
 	was            source // of a swap
 	ttl            ttlLaw
@@ -73,7 +74,7 @@ func (sh *shape) fill(c *Command, w *callWords, known *knownScript, keys, args [
 		return refusal(known.sha, sh.why)
 	}
 	l := sh.law
-	c.Verb, c.Own, c.Each, c.Prefix, c.DB = l.verb, l.own, l.each, sh.prefix, sh.db
+	c.Verb, c.Own, c.Each, c.Prefix, c.Least, c.DB = l.verb, l.own, l.each, sh.prefix, sh.least, sh.db
 	switch {
 	case len(sh.keys) != 1, c.Verb == Inspect, c.Verb == Delete:
 		c.Keys = all(sh.keys, w)
@@ -165,6 +166,9 @@ func (t *trial) conclude() finding {
 			t.why = "adds to the remaining times of several keys"
 		}
 	}
+	if f.law.verb == Extend {
+		t.least(&f)
+	}
 	t.replies(&f)
 	return f
 }
@@ -206,7 +210,7 @@ func (r *row) add(s *sighting) {
 
 // plain says that the row has one answer, made of the script's and the call's own words.
 func (r *row) plain() bool {
-	return !r.varies && !r.answer.any(func(w word) bool { return w.symbol > maxWords || w.cut != 0 })
+	return !r.varies && !r.answer.counts() && !r.answer.any(func(w word) bool { return w.symbol > maxWords || w.cut != 0 })
 }
 
 // replies finds out what is answered.
@@ -216,8 +220,11 @@ func (t *trial) replies(f *finding) {
 	}
 	var missing, owned, other, denied row
 	counts := true
-	for _, h := range t.order {
-		s := t.answers[h]
+	for _, when := range t.order {
+		if when.spared && f.law.verb == Extend {
+			continue
+		}
+		h, s := when.holders, t.answers[when]
 		held := h.owner
 		if f.law.verb == Delete {
 			held += h.other
@@ -244,13 +251,16 @@ func (t *trial) replies(f *finding) {
 		t.why = "does not answer how many keys it has deleted"
 	case !missing.plain():
 		t.why = "answers in more than one way " + nobody.String()
-	case !owned.plain():
+	case !owned.plain() && !(f.least > 0 && !owned.varies):
 		t.why = "answers in more than one way " + owner.String()
 	case denied.seen && denied.answer.same(missing.answer) && (other.varies || denied.varies):
 		t.why = "answers " + owner.String() + " as if it had just been taken, and changes nothing"
 	}
 	if t.stopped() {
 		return
+	}
+	if f.least > 0 {
+		owned.answer, other.varies = owned.answer.atLeast(f.least), true // it also answers when it comes too late
 	}
 	f.missing, f.owned = t.outcome(missing.answer), t.outcome(owned.answer)
 	if other.plain() {
