@@ -2,6 +2,8 @@
 # Installs what is missing (redis-server, redis-tools, and faketime for servers with wrong clocks) and runs every test.
 #
 #   ./test.sh            formatting, vet, and all tests, with the race detector
+#   ./test.sh clients    real lock libraries, unmodified, through redlockd (bench/clients): installs them, and skips a language
+#                        whose toolchain is missing (with --require-all, that is a failure)
 #   ./test.sh fuzz 1m    every fuzz target for a minute (its seeds and finds are among the tests anyway)
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -35,6 +37,11 @@ if [ "${1:-}" = fuzz ]; then
     done
   done
   exit
+fi
+
+if [ "${1:-}" = clients ]; then
+  say "real lock libraries"
+  exec go run ./bench/clients "${@:2}"
 fi
 
 say "formatting, vet, go.mod"

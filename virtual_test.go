@@ -129,7 +129,7 @@ func (c *client) send(command string) {
 	}
 }
 
-// receive a reply: a status, error or integer as its line, a bulk as its text, nil as "nil".
+// receive a reply: a status, error or integer as its line, a bulk as its text, nil as "nil", the nil of an array as "nil array".
 func (c *client) receive() string {
 	c.Helper()
 	line, err := c.in.ReadString('\n')
@@ -137,8 +137,11 @@ func (c *client) receive() string {
 		c.Fatal(err)
 	}
 	line = strings.TrimRight(line, "\r\n")
-	if line == "$-1" || line == "_" {
+	switch line {
+	case "$-1", "_":
 		return "nil"
+	case "*-1":
+		return "nil array"
 	}
 	if line[0] != '$' {
 		return line

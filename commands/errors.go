@@ -17,6 +17,8 @@ const (
 	errInteger  Error = "ERR value is not an integer or out of range"
 	errNoKeys   Error = "ERR Number of keys can't be greater than number of args"
 	errNegative Error = "ERR Number of keys can't be negative"
+	errNumKeys  Error = "ERR invalid numkeys value"
+	errPairs    Error = "ERR wrong number of key-value pairs"
 )
 
 // WrongArity is Redis's text for too few or too many arguments; a subcommand's name is like client|id.
@@ -39,7 +41,8 @@ func Reserved(what string, b []byte) Error {
 }
 
 // Unknown is Redis's text for a command that it does not know, to the letter:
-// clients compare it to find out what a server can do.
+// clients compare it to find out what a server can do, and fall back. So a command of Redis's
+// that we do not have (INCR, HSET, SCAN) is unknown, too, and not refused in friendlier words.
 func Unknown(args [][]byte) Error {
 	var shown strings.Builder
 	for _, arg := range args[1:] {
@@ -55,6 +58,12 @@ func Unknown(args [][]byte) Error {
 // UnknownSubcommand is the same for the second word of a command.
 func UnknownSubcommand(args [][]byte) Error {
 	return Error(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.",
+		cString(args[1], 128), strings.ToUpper(string(args[0]))))
+}
+
+// WrongSubArity is Redis's text where a subcommand checks for itself.
+func WrongSubArity(args [][]byte) Error {
+	return Error(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.",
 		cString(args[1], 128), strings.ToUpper(string(args[0]))))
 }
 

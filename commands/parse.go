@@ -1,8 +1,8 @@
 package commands
 
 import (
-	"math"
 	"strings"
+	"time"
 )
 
 // Command is what a client wants.
@@ -10,6 +10,8 @@ type Command struct {
 	Verb Verb
 	// Name is the command's name in lower case, for errors.
 	Name string
+	// Sub is the name of the subcommand in lower case, if there is one.
+	Sub string
 	// Args are all arguments, the name first: for the verbs that are not about locks.
 	Args [][]byte
 	// DB is the database that a script has selected for itself; -1: that of the connection.
@@ -39,6 +41,11 @@ type Command struct {
 	// What is answered, by what a majority of the nodes found at the key: it held Token, was missing, held something else. A Release, an
 	// Extend and an Overwrite that are granted are answered by Owned, a Take by Missing or by Owned.
 	Owned, Missing, Other Reply
+	// Asked is the time of day before the round began: set by whoever starts it, for ExpireTime and PExpireTime.
+	Asked time.Time
+	// Next says, of an Inspect, what is to be carried out after it, by what Keys hold: nil if nothing, so that Compute answers. It is
+	// for scripts that extend a lock only while it has a certain time left. It is nil where nothing ever follows.
+	Next func(seen []Seen) (*Command, error)
 	// Compute makes the reply of an Inspect out of what Keys hold; and, if Other is ReplyComputed, that of a command that was denied,
 	// out of what the keys hold then. It is nil if there is nothing to compute.
 	Compute func(seen []Seen) (Reply, error)
@@ -80,51 +87,26 @@ var (
 // is at least one. The error's text is the whole error reply. args must not be changed afterwards.
 func Parse(args [][]byte, scripts *Scripts) (Command, error) {
 	name := NameOf(args[0])
-	if transactional[name] {
-		return Command{Verb: Transaction, Name: name, Args: args}, nil
-	}
 	spec, ok := table[name]
 	if !ok {
 		return Command{}, Unknown(args)
 	}
-	if spec.Arity > 0 && len(args) != spec.Arity || len(args) < -spec.Arity {
+	if !fits(spec.Arity, len(args)) {
 		return Command{}, WrongArity(name)
 	}
-	c := Command{Verb: spec.verb, Name: name, Args: args, DB: -1}
+	sub, err := subOf(name, args)
+	if err != nil {
+		return Command{}, err
+	}
+	c := Command{Verb: spec.verb, Name: name, Sub: sub, Args: args, DB: -1}
 	if spec.parse == nil {
 		return c, nil
 	}
-	err := spec.parse(&c, scripts)
-	return c, err
+	return c, spec.parse(&c, scripts)
 }
-
-// transactional commands are known only to be refused, together with what stands between them.
-var transactional = map[string]bool{"multi": true, "exec": true, "discard": true, "watch": true, "unwatch": true}
 
 // maxName is more than the longest name that we know.
 const maxName = 32
-
-func parseSet(c *Command, _ *Scripts) error {
-	o, err := parseSetOptions(c.Args[3:])
-	if err != nil {
-		return err
-	}
-	c.Key, c.Token, c.Expiry = c.Args[1], c.Args[2], o.expiry
-	c.Verb, c.Owned, c.Missing, c.Other = Overwrite, replyOK, replyNil, replyNil
-	switch {
-	case o.nx:
-		c.Verb, c.Owned, c.Missing = Take, replyNil, replyOK
-	case o.xx:
-		c.If = IfExists
-	}
-	return nil
-}
-
-func parseSetNX(c *Command, _ *Scripts) error {
-	c.Key, c.Token = c.Args[1], c.Args[2]
-	c.Owned, c.Missing, c.Other = reply0, reply1, reply0
-	return nil
-}
 
 func parseKey(c *Command, _ *Scripts) error {
 	c.Key = c.Args[1]
@@ -133,35 +115,6 @@ func parseKey(c *Command, _ *Scripts) error {
 
 func parseKeys(c *Command, _ *Scripts) error {
 	c.Keys = c.Args[1:]
-	return nil
-}
-
-func parseExpireCommand(c *Command, _ *Scripts) error {
-	if len(c.Args) > 3 {
-		switch word := strings.ToUpper(string(c.Args[3])); word {
-		case "NX", "XX", "GT", "LT":
-			return Unsupported(strings.ToUpper(c.Name) + " with " + word)
-		default:
-			return Error("ERR Unsupported option " + cString(c.Args[3], 128))
-		}
-	}
-	n, err := parseInt(c.Args[2])
-	if err != nil {
-		return err
-	}
-	if c.Name == "expire" {
-		if n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
-			return errExpire(c.Name)
-		}
-		n *= 1000
-	}
-	if n > math.MaxInt64-farFuture {
-		return errExpire(c.Name)
-	}
-	c.Key, c.Expiry = c.Args[1], Expiry{FromNow, n}
-	if n <= 0 { // as Redis: an expiry in the past deletes the key
-		c.Verb, c.Keys = Delete, [][]byte{c.Key}
-	}
 	return nil
 }
 

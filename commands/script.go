@@ -19,6 +19,8 @@ const (
 	ReplyArray
 	// ReplyCount is an integer: how many of the keys were deleted (Release of each).
 	ReplyCount
+	// ReplyNilArray is what EXEC answers when what was watched has changed.
+	ReplyNilArray
 	// ReplyComputed depends on what the keys hold: see Command.Compute.
 	ReplyComputed
 )

@@ -87,7 +87,7 @@ func showReply(r Reply) string {
 	}
 }
 
-var verbNames = map[Verb]string{Take: "take", Overwrite: "overwrite", Release: "release", Extend: "extend", Delete: "delete", Inspect: "inspect"}
+var opNames = map[Verb]string{Take: "take", Overwrite: "overwrite", Release: "release", Extend: "extend", Delete: "delete", Inspect: "inspect"}
 
 // show is the class and the answers of a script: what the law says must not change with its layout.
 func show(c Command, err error) string {
@@ -98,7 +98,7 @@ func show(c Command, err error) string {
 		}
 		return "refused: " + why
 	}
-	text := verbNames[c.Verb]
+	text := opNames[c.Verb]
 	if c.Key != nil {
 		text += fmt.Sprintf(" key=%s token=%s", c.Key, c.Token)
 	} else {

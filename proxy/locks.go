@@ -31,6 +31,10 @@ func (l LockRules) request(c *commands.Command, db int, wall time.Time) (req *qu
 	if c.DB >= 0 {
 		db = c.DB
 	}
+	c.Asked = wall
+	if c.Verb == commands.Expire && c.Expiry.Kind == commands.SinceEpoch && c.Expiry.MS <= wall.UnixMilli() {
+		c.Lapse()
+	}
 	req = &quorum.Request{
 		Op: ops[c.Verb], Key: inDB(c.Key, db), Keys: allInDB(c.Keys, db), Token: c.Token, Tokens: c.Tokens,
 		Each: c.Each, Own: owns[c.Own], Prefix: c.Prefix,
@@ -39,7 +43,7 @@ func (l LockRules) request(c *commands.Command, db int, wall time.Time) (req *qu
 	switch c.Verb {
 	case commands.Extend:
 		req.Add, req.Cap = c.Add, l.life(l.MaxTTL)
-	case commands.TTL, commands.PTTL:
+	case commands.TTL, commands.PTTL, commands.ExpireTime, commands.PExpireTime:
 		req.Keys = [][]byte{req.Key}
 	}
 	if req.Op == 0 {
@@ -58,6 +62,7 @@ var (
 	ops = [256]quorum.Op{
 		commands.Take: quorum.Take, commands.Overwrite: quorum.Overwrite, commands.Release: quorum.Release,
 		commands.Extend: quorum.Extend, commands.Get: quorum.Get, commands.TTL: quorum.Inspect, commands.PTTL: quorum.Inspect,
+		commands.ExpireTime: quorum.Inspect, commands.PExpireTime: quorum.Inspect,
 		commands.Inspect: quorum.Inspect, commands.Delete: quorum.Delete, commands.Exists: quorum.Exists,
 		commands.Expire: quorum.Expire, commands.DBSize: quorum.Size,
 	}
@@ -162,8 +167,9 @@ func (l LockRules) life(ttl time.Duration) time.Duration {
 	return ttl
 }
 
-// answer writes the reply of a lock command: the one table of verb and verdict.
-func answer(r *reply, c *commands.Command, ruling quorum.Ruling, err *quorum.NoQuorum) {
+// answer writes the reply of a lock command: the one table of verb and verdict. held is what the keys held after a denial, if
+// the reply depends on that.
+func answer(r *reply, c *commands.Command, ruling quorum.Ruling, held []quorum.Held, err *quorum.NoQuorum) {
 	switch {
 	case ruling.Verdict == quorum.Undecided:
 		r.error(err.Error())
@@ -171,8 +177,12 @@ func answer(r *reply, c *commands.Command, ruling quorum.Ruling, err *quorum.NoQ
 		r.bulk(ruling.Value)
 	case c.Verb == commands.TTL || c.Verb == commands.PTTL:
 		r.int(timeLeft(c.Verb, ruling.Seen[0]))
+	case c.Verb == commands.ExpireTime || c.Verb == commands.PExpireTime:
+		r.int(expireTime(c, ruling.Seen[0]))
 	case c.Verb == commands.Inspect:
 		r.computed(c, ruling.Seen)
+	case held != nil && found(c, ruling).Kind == commands.ReplyComputed:
+		r.computed(c, held)
 	case c.Verb == commands.Delete || c.Verb == commands.Exists || c.Verb == commands.Expire || c.Verb == commands.DBSize:
 		r.int(ruling.Number)
 	default:
@@ -222,5 +232,19 @@ func timeLeft(verb commands.Verb, h quorum.Held) int64 {
 		return int64(left / time.Second)
 	default:
 		return left.Milliseconds()
+	}
+}
+
+// expireTime is what EXPIRETIME and PEXPIRETIME answer, by our own time of day: counted from before the nodes were
+// asked, and rounded down, so that it is never too late an instant.
+func expireTime(c *commands.Command, h quorum.Held) int64 {
+	left := timeLeft(commands.PTTL, h)
+	switch at := c.Asked.UnixMilli() + left; {
+	case left < 0:
+		return left
+	case c.Verb == commands.ExpireTime:
+		return at / 1000
+	default:
+		return at
 	}
 }

@@ -38,6 +38,26 @@ func (r *reply) null() {
 	}
 }
 
+func (r *reply) nullArray() {
+	if r.proto == 3 {
+		r.null()
+	} else {
+		r.out = append(r.out, "*-1\r\n"...)
+	}
+}
+
+// bools are integers, as Redis has them here also in RESP3.
+func (r *reply) bools(list []bool) {
+	r.array(len(list))
+	for _, b := range list {
+		n := int64(0)
+		if b {
+			n = 1
+		}
+		r.int(n)
+	}
+}
+
 // header begins a map of n pairs, or in RESP2 the flat array of them.
 func (r *reply) header(n int) {
 	if r.proto == 3 {
@@ -47,11 +67,27 @@ func (r *reply) header(n int) {
 	}
 }
 
+// push begins what comes without having been asked for, n items.
+func (r *reply) push(n int) {
+	if r.proto == 3 {
+		r.prefixed('>', n)
+	} else {
+		r.array(n)
+	}
+}
+
 func (r *reply) set(n int) {
 	if r.proto == 3 {
 		r.prefixed('~', n)
 	} else {
 		r.array(n)
+	}
+}
+
+func (r *reply) statuses(list []string) {
+	r.set(len(list))
+	for _, s := range list {
+		r.status(s)
 	}
 }
 
@@ -88,6 +124,8 @@ func (r *reply) script(s commands.Reply, count int64) {
 	switch s.Kind {
 	case commands.ReplyCount:
 		r.int(count)
+	case commands.ReplyNilArray:
+		r.nullArray()
 	case commands.ReplyArray:
 		r.array(len(s.Items))
 		for _, item := range s.Items {
@@ -101,6 +139,8 @@ func (r *reply) script(s commands.Reply, count int64) {
 		r.bulk(s.Text)
 	case commands.ReplyError:
 		r.error(string(s.Text))
+	case commands.ReplyComputed: // by nobody: nil would say something
+		r.error("NOQUORUM what the key holds is not known")
 	default:
 		r.null()
 	}

@@ -22,14 +22,15 @@ type session struct {
 	reply  reply
 	steps  []step
 	db     int // SELECT
+	mute   int // CLIENT REPLY: how many replies are still to be left out; negative: all
+	subs   subscriptions
 
 	// grants whose replies are not written yet.
 	grants []*quorum.Ticket
 	// grant is the last reply's, as long as it may turn out that the client was not told of it.
-	grant *quorum.Ticket
-	quit  bool
-	// multi: within this batch a MULTI was refused, and no EXEC or DISCARD has come yet.
-	multi bool
+	grant       *quorum.Ticket
+	quit        bool
+	transaction transaction
 
 	mu    sync.Mutex // guards about, which CLIENT LIST of others reads
 	about about
@@ -41,10 +42,13 @@ type step struct {
 	ticket  *quorum.Ticket // of a lock command
 	err     error          // to be answered in its place
 	done    func(*reply)   // already carried out; writes the reply
+
+	transaction *commands.Transaction // EXEC: what command stands for
+	look        *quorum.Ticket        // what the keys hold, for a reply that depends on it
 }
 
 func newSession(s *Server, conn redcon.Conn) *session {
-	c := &session{server: s, conn: conn, id: s.nextID.Add(1), begun: time.Now(), reply: reply{proto: 2}}
+	c := &session{server: s, conn: conn, id: s.nextID.Add(1), begun: time.Now(), reply: reply{proto: 2}, about: about{proto: 2, queued: -1}}
 	c.guard = conn.NetConn().(*guardedConn) // Serve puts the guard under redcon
 	c.guard.onWrite = c.written
 	c.guard.onGone = c.gone
@@ -62,7 +66,6 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 	c.server.batches.Add(1)
 	c.server.commands.Add(uint64(1 + len(rest)))
 	c.note(first)
-	c.multi = false
 
 	c.begin(first)
 	for _, cmd := range rest {
@@ -78,8 +81,10 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 // of the batch; but a grant must not wait for rounds that have not even been sent.
 func (c *session) settle() {
 	for i := range c.steps {
-		if t := c.steps[i].ticket; t != nil {
-			t.Wait(i == len(c.steps)-1)
+		if s := &c.steps[i]; s.ticket != nil {
+			s.ticket.Wait(i == len(c.steps)-1)
+			c.goOn(s)
+			c.lookAgain(s)
 		}
 	}
 	// T2, just before the replies are written (R14).
@@ -92,6 +97,7 @@ func (c *session) settle() {
 		}
 	}
 	c.write()
+	c.subs.release()
 	clear(c.steps)
 	c.steps = c.steps[:0]
 }
@@ -117,22 +123,33 @@ func (c *session) begin(cmd redcon.Command) {
 	}
 	var s step
 	s.command, s.err = commands.Parse(cmd.Args, c.server.Scripts)
+	if s.err == nil {
+		s.err = c.mayAsk(&s.command)
+	}
+	alone := s.err == nil && c.alone(s.command.Verb)
+	if alone {
+		c.settle()
+		c.subs.hold()
+	}
 	switch {
-	case s.err != nil:
-	case s.command.Verb == commands.Transaction:
-		s.err = c.transaction(s.command.Name)
-	case c.multi:
-		s.err = errTransaction
+	case c.transact(&s):
 	case s.command.Verb.OfLocks():
 		s.ticket, s.err = c.start(&s.command)
 	case s.command.Verb == commands.ScriptAdmin:
 		s.done = c.scriptAdmin(&s.command) // at once: a command behind it may need the script
 	case s.command.Verb == commands.Redlock:
-		s.done = c.redlock(s.command.Args)
+		s.done = c.redlock(&s.command)
+	case s.command.Verb == commands.Select:
+		s.err = c.selectDB(s.command.Args[1])
+	case s.command.Verb == commands.Reset:
+		c.db, c.transaction = 0, transaction{}
 	case s.command.Verb == commands.Quit:
 		c.quit = true
 	}
 	c.steps = append(c.steps, s)
+	if alone {
+		c.settle()
+	}
 }
 
 // start the round of a lock command. Where there is no room for it, what was started before is answered first.
@@ -142,6 +159,18 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 		c.settle()
 		fleet.Reserve()
 	}
+	return c.startReserved(cmd)
+}
+
+// startBehind starts a round while the batch is being settled.
+func (c *session) startBehind(cmd *commands.Command) (*quorum.Ticket, error) {
+	c.server.Fleet.Reserve()
+	return c.startReserved(cmd)
+}
+
+// startReserved uses the room that was reserved, or gives it up.
+func (c *session) startReserved(cmd *commands.Command) (*quorum.Ticket, error) {
+	fleet := c.server.Fleet
 	// T1, before the first byte is sent to a node (R10), and before an absolute expiry is counted.
 	now := fleet.Now()
 	req, clamped, err := c.server.Locks.request(cmd, c.db, time.Now())
@@ -155,23 +184,51 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 	return fleet.Start(req, now), nil
 }
 
-var errTransaction = commands.Unsupported("transactions")
-
-// transaction refuses MULTI and its kin. A client that has pipelined a whole transaction would have the
-// commands of it carried out one by one: they are refused as well, as far as they came with the MULTI. (One
-// that waits for the answer to MULTI sees the error, and may never send an EXEC to end such a state.)
-func (c *session) transaction(name string) error {
-	began := c.multi
-	c.multi = name == "multi" || began && name != "exec" && name != "discard"
-	if began && name == "exec" {
-		return commands.Error("EXECABORT Transaction discarded because redlockd does not support transactions")
+// goOn starts what an Inspect decides about, and waits for it. Other clients, and what was pipelined behind it, may come in between: what is
+// carried out is one atomic step all the same, by whoever still holds the key then.
+func (c *session) goOn(s *step) {
+	if s.command.Next == nil {
+		return
 	}
-	return errTransaction
+	ruling, undecided := s.ticket.Confirm(c.server.Fleet.Now())
+	s.ticket = nil
+	if undecided != nil {
+		s.err = undecided
+		return
+	}
+	look := s.command
+	next, err := look.Next(seen(ruling.Seen))
+	switch {
+	case err != nil:
+		s.err = err
+	case next == nil:
+		s.done = func(r *reply) { r.computed(&look, ruling.Seen) }
+	default:
+		s.command = *next
+		if s.ticket, s.err = c.startBehind(&s.command); s.err == nil {
+			s.ticket.Wait(false)
+		}
+	}
+}
+
+// lookAgain reads what the keys hold, for a command that was denied and whose reply depends on that.
+func (c *session) lookAgain(s *step) {
+	if s.ticket == nil || s.command.Other.Kind != commands.ReplyComputed || !s.ticket.Denied() {
+		return
+	}
+	look := commands.Command{Verb: commands.Inspect, Keys: s.command.Keys, DB: s.command.DB}
+	if s.command.Key != nil {
+		look.Keys = [][]byte{s.command.Key}
+	}
+	if s.look, s.err = c.startBehind(&look); s.err == nil {
+		s.look.Wait(false)
+	}
 }
 
 // finish writes the reply of a step to the batch's.
 func (c *session) finish(s *step, now time.Duration) {
 	c.grant = nil
+	defer c.hush(len(c.reply.out))
 	switch {
 	case s.err != nil:
 		c.reply.error(s.err.Error())
@@ -185,11 +242,43 @@ func (c *session) finish(s *step, now time.Duration) {
 		if err != nil {
 			c.server.Log.Debug("no quorum", "command", s.command.Name, "err", err)
 		}
-		answer(&c.reply, &s.command, ruling, err)
+		c.decided(s, ruling, err)
 	case s.done != nil:
 		s.done(&c.reply)
+	case s.transaction != nil:
+		c.executed(s.transaction, quorum.Ruling{}, func() { c.home(&s.command) })
 	default:
 		c.home(&s.command)
+	}
+}
+
+// hush takes back a reply, which begins at from, if the client wants none.
+func (c *session) hush(from int) {
+	if c.mute == 0 {
+		return
+	}
+	c.reply.out = c.reply.out[:from]
+	c.grant = nil
+	c.mute = max(c.mute-1, -1)
+}
+
+// decided writes the reply of a lock command.
+func (c *session) decided(s *step, ruling quorum.Ruling, err *quorum.NoQuorum) {
+	var held []quorum.Held
+	if s.look != nil && err == nil {
+		var looked quorum.Ruling
+		if looked, err = s.look.Confirm(c.server.Fleet.Now()); err != nil {
+			ruling.Verdict = quorum.Undecided
+		}
+		held = looked.Seen
+	}
+	switch {
+	case s.command.Verb == commands.Watch:
+		c.watchSettled(&s.command, ruling, err)
+	case s.transaction != nil:
+		c.executed(s.transaction, ruling, func() { answer(&c.reply, &s.command, ruling, held, err) })
+	default:
+		answer(&c.reply, &s.command, ruling, held, err)
 	}
 }
 
@@ -226,6 +315,7 @@ func (c *session) abandon() {
 		}
 	}
 	c.steps = nil
+	c.subs.release()
 	for _, t := range c.grants {
 		t.GiveBack()
 	}

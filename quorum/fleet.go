@@ -205,6 +205,9 @@ func (t *Ticket) Wait(last bool) {
 	}
 }
 
+// Denied says, after Wait, whether a majority answered and said no.
+func (t *Ticket) Denied() bool { return t.run.wait().Verdict == Denied }
+
 // split asks, after a take that some nodes accepted and too few, whether anybody has
 // the lock. Our own acceptances were taken back on the same pipes before the question. A denial that came
 // before any yes was heard is not looked into: that is what polling for a held lock looks like, and
@@ -214,11 +217,19 @@ func (t *Ticket) split(r Ruling) bool {
 	if req.Op != Take || req.Fixed || !r.Votes.Split() {
 		return false
 	}
-	t.fleet.Reserve()
-	who := t.fleet.Start(&Request{Op: Get, Key: req.Key}, t.fleet.clock())
-	holder := who.run.wait()
-	// A majority has answered, and nobody is known to hold a majority.
-	return holder.Verdict != Granted && holder.Votes.Yes+holder.Votes.No >= Majority(len(t.fleet.nodes))
+	keys := req.Keys
+	if len(keys) == 0 {
+		keys = [][]byte{req.Key}
+	}
+	for _, key := range keys {
+		t.fleet.Reserve()
+		who := t.fleet.Start(&Request{Op: Get, Key: key}, t.fleet.clock())
+		holder := who.run.wait()
+		if holder.Verdict == Granted || holder.Votes.Yes+holder.Votes.No < Majority(len(t.fleet.nodes)) {
+			return false
+		}
+	}
+	return true // a majority has answered, and nobody is known to hold a majority
 }
 
 // Confirm is the last word, at now on our clock: to be read just before the reply is

@@ -41,6 +41,26 @@ var alphabets = []alphabet{
 	{"take", &Request{Op: Take}, []Answer{yes, no, unknown}},
 	{"get", &Request{Op: Get}, []Answer{holds("a", 0), holds("b", 0), no, unknown}},
 	{"delete", &Request{Op: Delete, Keys: [][]byte{nil, nil}}, []Answer{counts(2), counts(1), counts(0), unknown}},
+	{"release each", &Request{Op: Release, Each: true, Keys: [][]byte{nil, nil}}, []Answer{counts(2), counts(1), counts(0), unknown}},
+	{"inspect", &Request{Op: Inspect, Keys: [][]byte{nil, nil}}, []Answer{sees("a", "a"), sees("a", ""), sees("b", "b"), unknown}},
+	{"swap", &Request{Op: Overwrite, If: IfEqual, Old: true}, []Answer{had(yes, "a"), had(no, "b"), had(yes, ""), had(no, ""), unknown}},
+}
+
+// sees is an answer to Inspect; "" is a key that is missing.
+func sees(values ...string) Answer {
+	a := Answer{Vote: Yes}
+	for _, v := range values {
+		a.Seen = append(a.Seen, Held{Exists: v != "", Value: []byte(v)})
+	}
+	return a
+}
+
+// had is an answer with the value from before.
+func had(a Answer, value string) Answer {
+	if value != "" {
+		a.Value = []byte(value)
+	}
+	return a
 }
 
 // TestR14EveryOrderOfEveryVote tries, for fleets of one to five nodes, every combination of what
@@ -104,7 +124,15 @@ func everyOrder(t *testing.T, a alphabet, n int) {
 	outcomes()
 }
 
-func outcome(r Ruling) string { return fmt.Sprintf("%v %q %d", r.Verdict, r.Value, numberOf(r)) }
+func outcome(r Ruling) string {
+	text := fmt.Sprintf("%v %q %d", r.Verdict, r.Value, numberOf(r))
+	if r.Verdict == Granted {
+		for _, h := range r.Seen {
+			text += fmt.Sprintf(" %v:%s", h.Exists, h.Value)
+		}
+	}
+	return text
+}
 
 // numberOf leaves out what is not part of the answer: the remaining time grows with every holder heard.
 func numberOf(r Ruling) int64 {
@@ -127,7 +155,43 @@ func oracle(a alphabet, choice []int) string {
 	if answered < majority {
 		return outcome(Ruling{Verdict: Undecided})
 	}
+	// agreed is the value that a majority gave, or nil; sure says that the unknown could not have made it another.
+	agreed := func(of func(Answer) string) (value []byte, sure bool) {
+		counts := map[string]int{}
+		most := 0
+		for k, n := range said[:len(said)-1] {
+			if v := of(a.said[k]); v != "" {
+				counts[v] += n
+				most = max(most, counts[v])
+				if counts[v] >= majority {
+					value = []byte(v)
+				}
+			}
+		}
+		return value, value != nil || most+unknowns < majority
+	}
 	switch a.req.Op {
+	case Inspect:
+		r := Ruling{Verdict: Granted, Votes: Votes{Yes: answered}}
+		for key := range a.req.Keys {
+			value, sure := agreed(func(a Answer) string { return string(a.Seen[key].Value) })
+			if !sure {
+				r.Verdict = Undecided
+			}
+			r.Seen = append(r.Seen, Held{Exists: value != nil, Value: value})
+		}
+		return outcome(r)
+	case Overwrite:
+		value, _ := agreed(func(a Answer) string { return string(a.Value) })
+		r := Ruling{Verdict: Granted, Value: value}
+		switch yes := said[0] + said[2]; {
+		case yes >= majority:
+		case yes+unknowns < majority:
+			r.Verdict = Denied
+		default:
+			r = Ruling{Verdict: Undecided}
+		}
+		return outcome(r)
 	case Take:
 		return oracleVotes(said[0], unknowns, majority, Ruling{Verdict: Granted})
 	case Get:

@@ -132,7 +132,7 @@ type Request struct {
 // most is the highest number one node can count to: the bound for what an unheard one might say.
 func (r *Request) most() int64 {
 	if r.Op == Delete || r.Op == Exists || r.Each {
-		return int64(len(r.Keys))
+		return int64(max(1, len(r.Keys)))
 	}
 	return 1
 }

@@ -277,3 +277,61 @@ func TestR19RepeatIsBounded(t *testing.T) {
 		t.Fatalf("%+v", amends[0])
 	}
 }
+
+// A take that may find its token is undone by the instant that the node has told, on each node that accepted; and never on a node that may
+// have copied it, where there is none.
+func TestR17OwnIsTakenBackByStamp(t *testing.T) {
+	req := &Request{
+		Op: Take, Own: OwnEach, Keys: [][]byte{[]byte("a"), []byte("b")}, Tokens: [][]byte{[]byte("t"), []byte("t")},
+		TTL: time.Second, Life: Pad(time.Second),
+	}
+	r := NewRound(req, 5, 100*ms, time.Hour)
+	r.Hear(0, Answer{Vote: Yes, Number: Missing, Stamp: 12345, At: 101 * ms})
+	r.Hear(1, Answer{Err: errTaught, At: 101 * ms})
+	r.Hear(2, at(no, 101*ms))
+	r.Hear(3, at(no, 101*ms))
+	amends := r.Hear(4, at(no, 101*ms))
+	wantTargets(t, amends, 0)
+	if back := amends[0].Req; back.Op != TakeBack || back.Stamp != 12345 || len(back.Keys) != 2 || len(back.Tokens) != 2 {
+		t.Fatalf("%+v", back)
+	}
+}
+
+// A release of many keys is told again, of each of them, to a node that did not answer.
+func TestR19ReleaseOfManyIsRepeated(t *testing.T) {
+	req := &Request{Op: Release, Keys: [][]byte{[]byte("a"), []byte("b")}, Tokens: [][]byte{[]byte("t"), []byte("u")}}
+	r := NewRound(req, 3, 100*ms, time.Hour)
+	r.Hear(0, Answer{Vote: Yes, Number: 2, Left: 700, At: 101 * ms})
+	r.Hear(1, Answer{Vote: Yes, Number: 2, Left: 650, At: 101 * ms})
+	amends := r.Hear(2, Answer{Trace: Lost, Err: errors.New("broken"), At: 102 * ms})
+	wantTargets(t, amends, 2)
+	if again := amends[0].Req; again.Op != TakeBack || again.Life != 700*ms+spread || len(again.Keys) != 2 || string(again.Tokens[1]) != "u" {
+		t.Fatalf("%+v", again)
+	}
+	// Where no node has released it, the tokens alone must do.
+	r = NewRound(req, 3, 100*ms, time.Hour)
+	r.Hear(0, Answer{Trace: Lost, Err: errors.New("broken"), At: 102 * ms})
+	amends = r.Hear(1, Answer{Trace: Lost, Err: errors.New("broken"), At: 102 * ms})
+	wantTargets(t, amends, 0, 1)
+	if again := amends[0].Req; again.Op != Release || !again.Each || len(again.Tokens) != 2 {
+		t.Fatalf("%+v", again)
+	}
+}
+
+// What a majority found, not what one node did, says whether a take was of a lock that the token had already.
+func TestFoundOfATake(t *testing.T) {
+	fresh, again := Answer{Vote: Yes, Number: Missing}, Answer{Vote: Yes, Number: Mine}
+	for _, c := range []struct {
+		answers []Answer
+		want    int64
+	}{
+		{[]Answer{again, again, fresh}, Mine},
+		{[]Answer{again, fresh, fresh}, 0},
+		{[]Answer{again, fresh, unknown}, 0},
+		{[]Answer{again, unknown, again}, Mine},
+	} {
+		if r := judge(&Request{Op: Take, Own: OwnEach}, heardAll(c.answers...)); r.Verdict != Granted || r.Number != c.want {
+			t.Errorf("%+v: %+v", c.answers, r)
+		}
+	}
+}

@@ -25,7 +25,7 @@ type Proxy struct {
 // BuildRedlockd builds the product from its module root, whatever the current directory is, and returns the path of
 // the binary in dir. Flags are go build's: BuildRedlockd(dir, "-race").
 func BuildRedlockd(dir string, flags ...string) (string, error) {
-	root, err := moduleRoot()
+	root, err := ModuleRoot()
 	if err != nil {
 		return "", err
 	}
@@ -42,9 +42,9 @@ func BuildRedlockd(dir string, flags ...string) (string, error) {
 	return path, nil
 }
 
-// moduleRoot finds the directory of our go.mod: above this source file, or above the current directory when the
+// ModuleRoot finds the directory of our go.mod: above this source file, or above the current directory when the
 // binary was built with -trimpath or carried elsewhere.
-func moduleRoot() (string, error) {
+func ModuleRoot() (string, error) {
 	var from []string
 	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
 		from = append(from, filepath.Dir(file))

@@ -213,7 +213,7 @@ func TestProxyThatFailsShowsItsLog(t *testing.T) {
 }
 
 func TestModuleRoot(t *testing.T) {
-	root, err := moduleRoot()
+	root, err := ModuleRoot()
 	check(t, err)
 	if _, err := os.Stat(filepath.Join(root, "bench", "servers", "servers_test.go")); err != nil {
 		t.Fatal(err)

@@ -76,8 +76,8 @@ return out`)
 
 	// takeMany: take every key for its token, one for each, or none. Behind the tokens: the new remaining milliseconds; what a
 	// key may be that holds its token already, '` + ownRefused + `', '` + ownEach + `' or '` + ownAll + `'; how many bytes of a token are compared, 0 for all.
-	// It answers what it found, and when the keys that it has set anew expire (quorum.Answer.Stamp). One that
-	// is taken again expires later than that, and later than before.
+	// It answers how many held theirs, and when the keys that it has set anew expire (quorum.Answer.Stamp). One that is taken
+	// again gets an expiry that differs from the one it had, and from that: see quorum.Round's takeBack.
 	takeMany = newScript(`local n, mine, held = #KEYS, 0, {}
 local life, own, prefix = tonumber(ARGV[n + 1]), ARGV[n + 2], tonumber(ARGV[n + 3])
 local function same(a, b)
@@ -95,11 +95,12 @@ end
 if own == '` + ownAll + `' and mine > 0 and mine < n then return {-2, 0} end
 local t = redis.call('TIME')
 for i, k in ipairs(KEYS) do
+  local px = life
   if held[i] then
-    redis.call('SET', k, ARGV[i], 'PX', math.max(life, redis.call('PTTL', k)) + 20)
-  else
-    redis.call('SET', k, ARGV[i], 'PX', life)
+    if mine < n then px = life + 20 end
+    if math.abs(redis.call('PTTL', k) - px) <= 10 then px = px + 20 end
   end
+  redis.call('SET', k, ARGV[i], 'PX', px)
 end
 return {mine, t[1] * 1000 + math.floor(t[2] / 1000) + life}`)
 
