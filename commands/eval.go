@@ -31,7 +31,7 @@ func parseEval(c *Command, scripts *Scripts) error {
 		return err
 	}
 	line, err := known.call(c, keys, args)
-	if err == nil && c.Verb != Inspect && (c.Name == "eval_ro" || c.Name == "evalsha_ro") {
+	if err == nil && (c.Verb != Inspect || c.Next != nil) && (c.Name == "eval_ro" || c.Name == "evalsha_ro") {
 		return Error(fmt.Sprintf("ERR Write commands are not allowed from read-only scripts. script: %s, on @user_script:%d.", known.sha, line))
 	}
 	return err

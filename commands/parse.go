@@ -27,7 +27,6 @@ type Command struct {
 
 	Expiry Expiry // Take, Overwrite, Extend, Expire
 	Add    bool   // Extend: Expiry is added to the remaining time
-	Least  int64  // Extend of one key: only if at least so many milliseconds remain; 0: always. Without that it would be no harm either
 	Each   bool   // Release: every key that holds its token, instead of all or none
 	// Own says what a Take does with keys that hold their tokens already, and Prefix, if not 0, how many bytes of a token it compares.
 	Own    Own

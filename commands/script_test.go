@@ -98,6 +98,13 @@ func show(c Command, err error) string {
 		}
 		return "refused: " + why
 	}
+	if c.Next != nil {
+		for _, token := range c.Args[3:] {
+			if next, err := c.Next([]Seen{{Exists: true, Value: token, Left: time.Hour}}); next != nil || err != nil {
+				return "extend after a look: " + show(*next, err)
+			}
+		}
+	}
 	text := opNames[c.Verb]
 	if c.Key != nil {
 		text += fmt.Sprintf(" key=%s token=%s", c.Key, c.Token)
@@ -115,9 +122,6 @@ func show(c Command, err error) string {
 	}
 	if c.Own != OwnRefused {
 		text += [...]string{OwnEach: " own=each", OwnAll: " own=all"}[c.Own]
-	}
-	if c.Least > 0 {
-		text += fmt.Sprintf(" least=%d", c.Least)
 	}
 	if c.Prefix > 0 {
 		text += fmt.Sprintf(" prefix=%d", c.Prefix)

@@ -74,7 +74,7 @@ func (sh *shape) fill(c *Command, w *callWords, known *knownScript, keys, args [
 		return refusal(known.sha, sh.why)
 	}
 	l := sh.law
-	c.Verb, c.Own, c.Each, c.Prefix, c.Least, c.DB = l.verb, l.own, l.each, sh.prefix, sh.least, sh.db
+	c.Verb, c.Own, c.Each, c.Prefix, c.DB = l.verb, l.own, l.each, sh.prefix, sh.db
 	switch {
 	case len(sh.keys) != 1, c.Verb == Inspect, c.Verb == Delete:
 		c.Keys = all(sh.keys, w)
@@ -98,6 +98,9 @@ func (sh *shape) fill(c *Command, w *callWords, known *knownScript, keys, args [
 	c.Missing, c.Owned, c.Other = sh.missing.reply(w), sh.owned.reply(w), sh.other.reply(w)
 	if c.Verb == Inspect || c.Other.Kind == ReplyComputed {
 		c.Compute = (&computation{known, keys, args, all(sh.keys, w), c.Verb == Inspect}).compute
+	}
+	if sh.least > 0 {
+		lookFirst(c, &computation{known, keys, args, all(sh.keys, w), true})
 	}
 	return nil
 }
@@ -259,10 +262,12 @@ func (t *trial) replies(f *finding) {
 	if t.stopped() {
 		return
 	}
+	f.missing = t.outcome(missing.answer)
 	if f.least > 0 {
-		owned.answer, other.varies = owned.answer.atLeast(f.least), true // it also answers when it comes too late
+		other.varies = true // it also answers when it comes too late
+	} else {
+		f.owned = t.outcome(owned.answer)
 	}
-	f.missing, f.owned = t.outcome(missing.answer), t.outcome(owned.answer)
 	if other.plain() {
 		f.other = t.outcome(other.answer)
 	} else {

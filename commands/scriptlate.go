@@ -37,16 +37,21 @@ func (t *trial) least(f *finding) {
 	f.least = t.late.change
 }
 
-// atLeast puts the time that an extend wants in the place of the time that was left: that much it was, and nobody knows how much
-// more, since the nodes do not tell.
-func (a answer) atLeast(ms int64) answer {
-	if a.kind == replyLeft {
-		return answer{kind: ReplyInt, n: ms}
+// lookFirst makes an inspection of an extend that wants some time to be left. What it finds decides what follows, and is what the script
+// tells of the time that was left. It may be a little less by then: no harm, since only the holder is extended.
+func lookFirst(c *Command, look *computation) {
+	extend := *c
+	c.Verb, c.Key, c.Keys, c.Token, c.Compute = Inspect, nil, look.names, nil, look.compute
+	c.Next = func(seen []Seen) (*Command, error) {
+		r := look.run(seen)
+		if r.why != "" {
+			return nil, refusal(look.known.sha, r.why)
+		}
+		if !r.changed() {
+			return nil, nil
+		}
+		next := extend
+		next.Owned = replyOf(r.reply, nil)
+		return &next, nil
 	}
-	items := a.items
-	a.items = nil
-	for _, item := range items {
-		a.items = append(a.items, item.atLeast(ms))
-	}
-	return a
 }

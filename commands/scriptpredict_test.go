@@ -62,6 +62,11 @@ func predict(c *Command, keys held) (map[string]string, Reply, error) {
 	}
 	granted := false
 	switch {
+	case c.Next != nil:
+		if next, err := c.Next(seen); next != nil || err != nil {
+			return predict(next, keys)
+		}
+		fallthrough
 	case c.Verb == Inspect:
 		r, err := c.Compute(seen)
 		return after, r, err
@@ -77,7 +82,7 @@ func predict(c *Command, keys held) (map[string]string, Reply, error) {
 	case c.Verb == Overwrite:
 		granted = c.If == Always || seen[0].Exists && bytes.Equal(seen[0].Value, c.Was)
 	default:
-		granted = mine == n && (c.Least == 0 || seen[0].Left.Milliseconds() >= c.Least)
+		granted = mine == n
 	}
 	if granted {
 		for i, name := range names {
@@ -91,8 +96,6 @@ func predict(c *Command, keys held) (map[string]string, Reply, error) {
 	}
 	reply := c.Other
 	switch {
-	case granted && c.Least > 0:
-		reply = toldLeast(c.Owned, c.Least, seen[0].Left.Milliseconds())
 	case granted && c.Verb == Take && missing == n:
 		reply = c.Missing
 	case granted:
@@ -105,18 +108,6 @@ func predict(c *Command, keys held) (map[string]string, Reply, error) {
 		return after, r, err
 	}
 	return after, reply, nil
-}
-
-// toldLeast is what a script would answer in place of ours, which knows of the time that was left only that it was enough.
-func toldLeast(r Reply, least, left int64) Reply {
-	if r.Kind == ReplyInt && r.Int == least {
-		r.Int = left
-	}
-	r.Items = slices.Clone(r.Items)
-	for i := range r.Items {
-		r.Items[i] = toldLeast(r.Items[i], least, left)
-	}
-	return r
 }
 
 func owns(c *Command, value, token []byte) bool {
@@ -226,7 +217,7 @@ func samples(c *Command, body []byte, keys, args [][]byte, n int, rnd *rand.Rand
 
 // spare says that the state is one in which an extend may do nothing: see the head of scriptrecognise.go.
 func spare(c *Command, state held) bool {
-	return c.Verb == Extend && slices.ContainsFunc(slices.Collect(maps.Values(state)), func(s Seen) bool { return s.Exists && s.Left < 0 })
+	return (c.Verb == Extend || c.Next != nil) && slices.ContainsFunc(slices.Collect(maps.Values(state)), func(s Seen) bool { return s.Exists && s.Left < 0 })
 }
 
 // predictionLaw: what a recognised script does and answers, in whatever state, is what its Command says. It returns how often that
