@@ -12,6 +12,7 @@ import (
 
 // luaTokens cuts a script into its tokens, so that a mutation knows what it touches.
 func luaTokens(body []byte) (tokens []string) {
+	body, _, _, _ = cutShebang(body)
 	scanner := parse.NewScanner(strings.NewReader(string(body)), "")
 	for lexer := new(parse.Lexer); ; {
 		token, err := scanner.Scan(lexer)
@@ -80,7 +81,8 @@ func inKeysAndVerbs(tokens []string, rnd *rand.Rand) []string {
 func layoutLaw(t *testing.T, c corpusScript, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	want := show(eval(newTestScripts(), c.body, c.keys, c.args))
-	text := relaid(inKeysAndVerbs(luaTokens(c.body), rnd), rnd)
+	rest, _, _, _ := cutShebang(c.body)
+	text := string(c.body[:len(c.body)-len(rest)]) + "\n" + relaid(inKeysAndVerbs(luaTokens(c.body), rnd), rnd)
 	got := show(eval(newTestScripts(), []byte(text), c.keys, c.args))
 	if withoutLine(got) != withoutLine(want) {
 		t.Errorf("%s: %s\nbut %s as\n%s", c.name, want, got, text)
