@@ -4,6 +4,7 @@ package main
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -84,6 +85,7 @@ func TestUndeliveredTransactionIsUndone(t *testing.T) {
 	virtual(t, 5, func(w world) {
 		c := w.client(w.redlockd())
 		c.talk("WATCH k", "+OK", "", "MULTI", "+OK", "", "SET k t PX 60000", "+QUEUED")
+		synctest.Wait() // all of them have answered the WATCH
 		for _, n := range w.nodes {
 			n.Slow(20 * ms)
 		}

@@ -2,9 +2,10 @@
 // command into what is wanted of the locks, in Redis's grammar and with Redis's words for
 // whatever is wrong. It is pure.
 //
-//	table.go   the commands there are: arity, flags, how they are parsed
+//	table.go, subcommands.go  the commands there are: arity, flags, how they are parsed
 //	parse.go   arguments -> Command
-//	set.go     the options of SET
+//	set.go, expire.go, many.go, objects.go  the same, by command; options.go their options
+//	keys.go    where the keys of a command stand
 //	transaction.go  what stands between MULTI and EXEC -> one Command
 //	errors.go  Redis's error texts
 //	eval.go    EVAL and its kin

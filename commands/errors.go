@@ -61,6 +61,12 @@ func UnknownSubcommand(args [][]byte) Error {
 		cString(args[1], 128), strings.ToUpper(string(args[0]))))
 }
 
+// WrongSubArity is Redis's text where a subcommand checks for itself.
+func WrongSubArity(args [][]byte) Error {
+	return Error(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.",
+		cString(args[1], 128), strings.ToUpper(string(args[0]))))
+}
+
 // cString is what C prints of b for %.*s: up to a NUL, up to n bytes.
 func cString(b []byte, n int) string {
 	if i := bytes.IndexByte(b, 0); i >= 0 {

@@ -7,6 +7,10 @@ const errNoFunction Error = "ERR Function not found"
 
 // parseEval is for EVAL, EVALSHA and their read-only forms.
 func parseEval(c *Command, scripts *Scripts) error {
+	bySHA := c.Name == "evalsha" || c.Name == "evalsha_ro"
+	if bySHA && len(c.Args[1]) != shaLength { // looked at before all else, as Redis does
+		return ErrNoScript
+	}
 	n, err := parseInt(c.Args[2])
 	switch {
 	case err != nil:
@@ -19,7 +23,7 @@ func parseEval(c *Command, scripts *Scripts) error {
 	keys, args := c.Args[3:3+n], c.Args[3+n:]
 	c.Named = keys
 	var known *knownScript
-	if c.Name == "evalsha" || c.Name == "evalsha_ro" {
+	if bySHA {
 		if known = scripts.find(c.Args[1]); known == nil {
 			return ErrNoScript
 		}

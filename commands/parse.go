@@ -10,6 +10,8 @@ type Command struct {
 	Verb Verb
 	// Name is the command's name in lower case, for errors.
 	Name string
+	// Sub is the name of the subcommand in lower case, if there is one.
+	Sub string
 	// Args are all arguments, the name first: for the verbs that are not about locks.
 	Args [][]byte
 	// DB is the database that a script has selected for itself; -1: that of the connection.
@@ -40,6 +42,9 @@ type Command struct {
 	Owned, Missing, Other Reply
 	// Asked is the time of day before the round began: set by whoever starts it, for ExpireTime and PExpireTime.
 	Asked time.Time
+	// Next says, of an Inspect, what is to be carried out after it, by what Keys hold: nil if nothing, so that Compute answers. It is
+	// for scripts that extend a lock only while it has a certain time left. It is nil where nothing ever follows.
+	Next func(seen []Seen) (*Command, error)
 	// Compute makes the reply of an Inspect out of what Keys hold; and, if Other is ReplyComputed, that of a command that was denied,
 	// out of what the keys hold then. It is nil if there is nothing to compute.
 	Compute func(seen []Seen) (Reply, error)
@@ -85,15 +90,18 @@ func Parse(args [][]byte, scripts *Scripts) (Command, error) {
 	if !ok {
 		return Command{}, Unknown(args)
 	}
-	if spec.Arity > 0 && len(args) != spec.Arity || len(args) < -spec.Arity {
+	if !fits(spec.Arity, len(args)) {
 		return Command{}, WrongArity(name)
 	}
-	c := Command{Verb: spec.verb, Name: name, Args: args, DB: -1}
+	sub, err := subOf(name, args)
+	if err != nil {
+		return Command{}, err
+	}
+	c := Command{Verb: spec.verb, Name: name, Sub: sub, Args: args, DB: -1}
 	if spec.parse == nil {
 		return c, nil
 	}
-	err := spec.parse(&c, scripts)
-	return c, err
+	return c, spec.parse(&c, scripts)
 }
 
 // maxName is more than the longest name that we know.

@@ -141,3 +141,49 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParse: whatever is sent, what comes out is an error of one line, or a command that a round can be made of.
+func FuzzParse(f *testing.F) {
+	golden, err := os.ReadFile("testdata/parse.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.Lines(string(golden)) {
+		if sent, is := strings.CutPrefix(line, "> "); is {
+			f.Add(strings.TrimSpace(sent))
+		}
+	}
+	f.Add("MSETEX 2 k v l w KEEPTTL NX")
+	f.Add("MEMORY USAGE k SAMPLES 5")
+	f.Fuzz(func(t *testing.T, line string) {
+		var args [][]byte
+		for _, word := range strings.Split(line, " ") {
+			args = append(args, []byte(word))
+		}
+		c, err := Parse(args, NewScripts(1, 1000))
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\r\n") {
+				t.Errorf("%q: %q", line, err)
+			}
+			return
+		}
+		if _, err := KeysOf(args); err != nil && strings.ContainsAny(err.Error(), "\r\n") {
+			t.Errorf("%q: %q", line, err)
+		}
+		Known(args)
+		if !c.Verb.OfLocks() || c.Verb == DBSize {
+			return
+		}
+		many := c.Verb == Delete && c.If == Always && !c.Old || c.Verb == Exists || c.Verb == Inspect
+		switch {
+		case (c.Key == nil) == (len(c.Keys) == 0), many && c.Keys == nil:
+			t.Errorf("%q: key %q, keys %q", line, c.Key, c.Keys)
+		case c.Tokens != nil && len(c.Tokens) != len(c.Keys):
+			t.Errorf("%q: keys %q, tokens %q", line, c.Keys, c.Tokens)
+		case (c.Compute != nil) != (c.Verb == Inspect || c.Other.Kind == ReplyComputed):
+			t.Errorf("%q: nothing to compute with", line)
+		case (c.Was != nil) != (c.If == IfEqual || c.If == IfNotEqual):
+			t.Errorf("%q: compared with %q", line, c.Was)
+		}
+	})
+}

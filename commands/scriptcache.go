@@ -15,6 +15,9 @@ import (
 // and no recover can stop that.
 const MaxScriptBytes = 64 << 10
 
+// shaLength is that of a SHA1 in hex.
+const shaLength = 2 * sha1.Size
+
 // Scripts is the bounded cache of scripts, least recently used first out. Safe for concurrent use.
 type Scripts struct {
 	max, maxBytes int
@@ -89,7 +92,7 @@ func (s *Scripts) load(body []byte) (*knownScript, error) {
 
 // find returns the script of that SHA1 or nil. What is not 40 hex digits is, as in Redis, just not there.
 func (s *Scripts) find(sha []byte) *knownScript {
-	if len(sha) != 2*sha1.Size {
+	if len(sha) != shaLength {
 		return nil
 	}
 	for i := range len(sha) {

@@ -47,6 +47,11 @@ const (
 	Time
 	Role
 	Redlock
+	Subscribe
+	Unsubscribe
+	Publish
+	PubSub
+	Admin // what a Redis has and we need not have: answered by its name
 )
 
 // OfLocks says that the command is about locks, so that it becomes a round.
@@ -86,12 +91,13 @@ func SpecOf(name string) (Spec, bool) {
 var table map[string]Spec
 
 var (
-	writes = []string{"write", "denyoom"}
-	erases = []string{"write"}
-	reads  = []string{"readonly", "fast"}
-	talks  = []string{"loading", "stale", "fast"}
-	runs   = []string{"noscript", "movablekeys"}
-	admins = []string{"admin", "noscript", "loading", "stale"}
+	writes  = []string{"write", "denyoom"}
+	erases  = []string{"write"}
+	reads   = []string{"readonly", "fast"}
+	talks   = []string{"loading", "stale", "fast"}
+	listens = []string{"pubsub", "loading", "stale", "fast"}
+	runs    = []string{"noscript", "movablekeys"}
+	admins  = []string{"admin", "noscript", "loading", "stale"}
 )
 
 const expiries = "[EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT unix-time-milliseconds]"
@@ -134,7 +140,7 @@ func init() {
 		{"evalsha_ro", -3, runs, 0, 0, 0, "scripting", "sha1 numkeys [key...] [arg...]", "Inspect locks by a script's SHA1.", asParsed, parseEval},
 		{"fcall", -3, runs, 0, 0, 0, "scripting", "function numkeys [key...] [arg...]", "There are no functions.", asParsed, parseFunctionCall},
 		{"fcall_ro", -3, runs, 0, 0, 0, "scripting", "function numkeys [key...] [arg...]", "There are no functions.", asParsed, parseFunctionCall},
-		{"script", -2, runs, 0, 0, 0, "scripting", "subcommand [argument...]", "LOAD, EXISTS and FLUSH scripts.", ScriptAdmin, nil},
+		{"script", -2, runs, 0, 0, 0, "scripting", "", "LOAD, EXISTS and FLUSH scripts.", ScriptAdmin, nil},
 		{"watch", -2, talks, 1, -1, 1, "transactions", "key...", "Compare what the keys hold now when EXEC changes one of them.", Watch, parseKeys},
 		{"unwatch", 1, talks, 0, 0, 0, "transactions", "", "Forget what was watched.", Unwatch, nil},
 		{"multi", 1, talks, 0, 0, 0, "transactions", "", "Begin a transaction: one change of one key.", Multi, nil},
@@ -144,16 +150,42 @@ func init() {
 		{"echo", 2, talks, 0, 0, 0, "connection", "message", "Answer the message.", Echo, nil},
 		{"quit", -1, talks, 0, 0, 0, "connection", "", "Close the connection.", Quit, nil},
 		{"reset", 1, talks, 0, 0, 0, "connection", "", "Reset the connection.", Reset, nil},
-		{"select", 2, talks, 0, 0, 0, "connection", "index", "Choose the database: 0.", Select, nil},
+		{"select", 2, talks, 0, 0, 0, "connection", "index", "Choose the database.", Select, nil},
 		{"auth", -2, talks, 0, 0, 0, "connection", "[username] password", "Log in.", Auth, nil},
-		{"hello", -1, talks, 0, 0, 0, "connection", "[protover]", "Choose the protocol: 2 or 3.", Hello, nil},
-		{"client", -2, talks, 0, 0, 0, "connection", "subcommand [argument...]", "About client connections.", Client, nil},
-		{"command", -1, talks, 0, 0, 0, "server", "[subcommand] [argument...]", "About commands.", CommandInfo, nil},
-		{"config", -2, admins, 0, 0, 0, "server", "subcommand [argument...]", "Read the configuration.", Config, nil},
+		{"hello", -1, talks, 0, 0, 0, "connection", "[protover [AUTH username password] [SETNAME clientname]]", "Choose the protocol: 2 or 3.", Hello, nil},
+		{"client", -2, talks, 0, 0, 0, "connection", "", "About client connections.", Client, nil},
+		{"command", -1, talks, 0, 0, 0, "server", "", "About commands.", CommandInfo, nil},
+		{"config", -2, admins, 0, 0, 0, "server", "", "Read the configuration.", Config, nil},
 		{"info", -1, talks, 0, 0, 0, "server", "[section...]", "About this server and its nodes.", Info, nil},
 		{"time", 1, talks, 0, 0, 0, "server", "", "The time of this server.", Time, nil},
 		{"role", 1, talks, 0, 0, 0, "server", "", "The role of this server: master.", Role, nil},
-		{"redlock", -2, admins, 0, 0, 0, "server", "subcommand [argument...]", "About the nodes behind this server.", Redlock, nil},
+		{"redlock", -2, admins, 0, 0, 0, "server", "", "About the nodes behind this server.", Redlock, nil},
+		{"subscribe", -2, listens, 0, 0, 0, "pubsub", "channel...", "Get what is published to the channels here.", Subscribe, nil},
+		{"psubscribe", -2, listens, 0, 0, 0, "pubsub", "pattern...", "Get what is published here to channels of a pattern.", Subscribe, nil},
+		{"ssubscribe", -2, listens, 0, 0, 0, "pubsub", "shardchannel...", "Get what is published to the shard channels here.", Subscribe, nil},
+		{"unsubscribe", -1, listens, 0, 0, 0, "pubsub", "[channel...]", "End subscriptions to channels.", Unsubscribe, nil},
+		{"punsubscribe", -1, listens, 0, 0, 0, "pubsub", "[pattern...]", "End subscriptions to patterns.", Unsubscribe, nil},
+		{"sunsubscribe", -1, listens, 0, 0, 0, "pubsub", "[shardchannel...]", "End subscriptions to shard channels.", Unsubscribe, nil},
+		{"publish", 3, listens, 0, 0, 0, "pubsub", "channel message", "Send a message to the subscribers of this redlockd.", Publish, nil},
+		{"spublish", 3, listens, 0, 0, 0, "pubsub", "shardchannel message", "Send a message to the subscribers of this redlockd.", Publish, nil},
+		{"pubsub", -2, listens, 0, 0, 0, "pubsub", "", "About the subscriptions here.", PubSub, nil},
+		{"memory", -2, reads, 0, 0, 0, "server", "", "About memory.", Admin, parseMemory},
+		{"object", -2, reads, 2, 2, 1, "generic", "", "About a value.", Admin, parseObject},
+		{"acl", -2, admins, 0, 0, 0, "server", "", "About users: there is one.", Admin, nil},
+		{"cluster", -2, talks, 0, 0, 0, "cluster", "", "There is no cluster.", Admin, nil},
+		{"debug", -2, admins, 0, 0, 0, "server", "", "Refused.", Admin, nil},
+		{"function", -2, runs, 0, 0, 0, "scripting", "", "There are no functions.", Admin, nil},
+		{"latency", -2, admins, 0, 0, 0, "server", "", "There are no samples.", Admin, nil},
+		{"module", -2, admins, 0, 0, 0, "server", "", "There are no modules.", Admin, nil},
+		{"slowlog", -2, admins, 0, 0, 0, "server", "", "No slow commands are kept.", Admin, nil},
+		{"asking", 1, talks, 0, 0, 0, "cluster", "", "There is no cluster.", Admin, nil},
+		{"readonly", 1, talks, 0, 0, 0, "cluster", "", "There is no cluster.", Admin, nil},
+		{"readwrite", 1, talks, 0, 0, 0, "cluster", "", "There is no cluster.", Admin, nil},
+		{"wait", 3, talks, 0, 0, 0, "generic", "numreplicas timeout", "How many replicas have it: none.", Admin, nil},
+		{"waitaof", 4, talks, 0, 0, 0, "generic", "numlocal numreplicas timeout", "How many have it in their files: none.", Admin, nil},
+		{"flushall", -1, erases, 0, 0, 0, "server", "[ASYNC|SYNC]", "Refused: it would free every lock.", Admin, nil},
+		{"flushdb", -1, erases, 0, 0, 0, "server", "[ASYNC|SYNC]", "Refused: it would free every lock.", Admin, nil},
+		{"lolwut", -1, reads, 0, 0, 0, "server", "[VERSION version]", "Who are you?", Admin, nil},
 	} {
 		table[s.Name] = s
 	}

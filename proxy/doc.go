@@ -10,6 +10,7 @@
 //	(quorum)              the verdict
 //	reply.go              bytes again, RESP2 or RESP3
 //
-// And beside it: transaction.go, for WATCH, MULTI and EXEC; server.go, which serves and stops; home.go, client.go, command.go,
-// config.go and info.go, in which a client feels at home; redlock.go, for who operates the nodes.
+// And beside it: transaction.go, for WATCH, MULTI and EXEC; server.go, which serves and stops; pubsub.go and
+// subscribe.go, for messages among the clients; home.go, client.go, clientlist.go, command.go, syntax.go, config.go, info.go and admin.go, in which a client
+// feels at home; redlock.go, for who operates the nodes.
 package proxy

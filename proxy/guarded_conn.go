@@ -27,7 +27,7 @@ const (
 	keepsAbove   = 16 << 10
 )
 
-// guardedConn reads for one goroutine, redcon's, and writes for the same one: the fields have no lock. Only Close, and the
+// guardedConn reads for one goroutine, redcon's, and writes for the same one: the fields have no lock. Only Close, send, and the
 // deadlines of Conn, may be touched by others.
 type guardedConn struct {
 	net.Conn
@@ -43,6 +43,9 @@ type guardedConn struct {
 	// announced by awaitDelivery. Sure only for the last reply of that Write: earlier ones may have been read.
 	onGone        func()
 	awaitDelivery bool // about the next Write, which takes it back
+	// pushed: another goroutine sends messages as well. They may come when no command has come for long; and what the
+	// client did not get when it closed may have been a message, so that onGone is never called.
+	pushed bool
 
 	awaited  bool // the last Write that had bytes was announced, and the kernel took them
 	finished bool
@@ -137,7 +140,7 @@ func (c *guardedConn) receive(p []byte) (int, error) {
 // commands before it, is not charged to the client; what trickles in does not extend it.
 func (c *guardedConn) waitUntil() time.Time {
 	if c.framer.atBoundary() {
-		if c.guard.limits.Idle == 0 {
+		if c.guard.limits.Idle == 0 || c.pushed {
 			return time.Time{}
 		}
 		return time.Now().Add(c.guard.limits.Idle)
@@ -205,7 +208,7 @@ func (c *guardedConn) refuse(err *protocolError) {
 // client may read its reply and abort.
 func (c *guardedConn) lookBack(err error) {
 	ended := err == io.EOF || err == io.ErrUnexpectedEOF // the latter: FIN without TLS's own farewell
-	if ended && c.awaited && c.onGone != nil && refusedByPeer(c.Conn) {
+	if ended && c.awaited && !c.pushed && c.onGone != nil && refusedByPeer(c.Conn) {
 		c.onGone()
 	}
 	c.awaited = false
@@ -229,7 +232,7 @@ func (c *guardedConn) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// send writes all of p within the write limit.
+// send writes all of p, in one piece, within the write limit.
 func (c *guardedConn) send(p []byte) (int, error) {
 	if err := c.Conn.SetWriteDeadline(time.Now().Add(c.guard.limits.Write)); err != nil {
 		return 0, err

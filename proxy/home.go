@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,6 +14,10 @@ import (
 // home: nothing here has to do with locks.
 func (c *session) home(cmd *commands.Command) {
 	r, args := &c.reply, cmd.Args
+	if cmd.Sub == "help" {
+		c.help(cmd.Name)
+		return
+	}
 	switch cmd.Verb {
 	case commands.Ping:
 		c.ping(args)
@@ -21,9 +26,7 @@ func (c *session) home(cmd *commands.Command) {
 	case commands.Quit:
 		r.status("OK")
 	case commands.Reset:
-		c.rename("")
-		r.proto = 2
-		r.status("RESET")
+		c.reset()
 	case commands.Select:
 		r.status("OK")
 	case commands.Auth:
@@ -31,11 +34,11 @@ func (c *session) home(cmd *commands.Command) {
 	case commands.Hello:
 		c.hello(args[1:])
 	case commands.Client:
-		c.client(args)
+		c.client(cmd)
 	case commands.CommandInfo:
-		c.commandInfo(args)
+		c.commandInfo(cmd)
 	case commands.Config:
-		c.config(args)
+		c.config(cmd)
 	case commands.Info:
 		r.verbatim(c.server.info(args[1:]))
 	case commands.Time:
@@ -43,6 +46,16 @@ func (c *session) home(cmd *commands.Command) {
 		r.array(2)
 		r.text(strconv.FormatInt(now.Unix(), 10))
 		r.text(strconv.Itoa(now.Nanosecond() / 1000))
+	case commands.Subscribe:
+		c.subscribe(cmd)
+	case commands.Unsubscribe:
+		c.unsubscribe(cmd)
+	case commands.Publish:
+		c.publish(cmd)
+	case commands.PubSub:
+		c.pubsub(cmd)
+	case commands.Admin:
+		c.admin(cmd)
 	case commands.Role:
 		r.array(3)
 		r.text("master")
@@ -53,14 +66,37 @@ func (c *session) home(cmd *commands.Command) {
 	}
 }
 
+// ping: a subscriber gets an answer that looks like a message.
 func (c *session) ping(args [][]byte) {
-	switch len(args) {
-	case 1:
-		c.reply.status("PONG")
-	case 2:
-		c.reply.bulk(args[1])
+	r := &c.reply
+	switch {
+	case len(args) > 2:
+		r.error(commands.WrongArity("ping").Error())
+	case c.isSubscriber():
+		r.array(2)
+		r.text("pong")
+		r.bulk(append([]byte{}, bytes.Join(args[1:], nil)...))
+	case len(args) == 2:
+		r.bulk(args[1])
 	default:
-		c.reply.error(commands.WrongArity("ping").Error())
+		r.status("PONG")
+	}
+}
+
+func (c *session) reset() {
+	c.leaveAll()
+	c.receive() // what was published before comes before
+	c.noteSubscriptions()
+	c.rename("")
+	c.setProto(2)
+	c.mute = 0
+	c.reply.status("RESET")
+}
+
+func (c *session) setProto(proto int) {
+	c.reply.proto = proto
+	if c.subs.to != nil {
+		c.subs.to.speak(proto)
 	}
 }
 
@@ -96,10 +132,9 @@ func (c *session) auth(args [][]byte) {
 
 const errWrongPass = "WRONGPASS invalid username-password pair or user is disabled."
 
-// hello is HELLO [version [AUTH user password] [SETNAME name]].
+// hello is HELLO [version [AUTH user password] [SETNAME name]]. Nothing has changed if something is wrong.
 func (c *session) hello(args [][]byte) {
-	proto, name := c.reply.proto, ""
-	named := false
+	proto, user, name := c.reply.proto, "default", c.name()
 	if len(args) > 0 {
 		v, err := strconv.Atoi(string(args[0]))
 		switch {
@@ -114,30 +149,26 @@ func (c *session) hello(args [][]byte) {
 		args = args[1:]
 	}
 	for len(args) > 0 {
-		word := strings.ToUpper(string(args[0]))
 		switch {
-		case word == "AUTH" && len(args) >= 3:
-			if string(args[1]) != "default" {
-				c.reply.error(errWrongPass)
+		case isOneOf(args[0], "auth") && len(args) >= 3:
+			user, args = string(args[1]), args[3:]
+		case isOneOf(args[0], "setname") && len(args) >= 2:
+			name, args = string(args[1]), args[2:]
+			if !validName(name) {
+				c.reply.error(errName)
 				return
 			}
-			args = args[3:]
-		case word == "SETNAME" && len(args) >= 2:
-			name, named = string(args[1]), true
-			args = args[2:]
 		default:
 			c.reply.error("ERR Syntax error in HELLO option '" + commands.OneLine(string(args[0])) + "'")
 			return
 		}
 	}
-	if named && !validName(name) {
-		c.reply.error(errName)
+	if user != "default" {
+		c.reply.error(errWrongPass)
 		return
 	}
-	if named {
-		c.rename(name)
-	}
-	c.reply.proto = proto
+	c.rename(name)
+	c.setProto(proto)
 	c.greeting()
 }
 
@@ -160,44 +191,34 @@ func (c *session) greeting() {
 	r.array(0)
 }
 
-// scriptAdmin carries out SCRIPT LOAD, EXISTS or FLUSH, and returns what writes the reply.
+// scriptAdmin carries out a SCRIPT subcommand, and returns what writes the reply.
 func (c *session) scriptAdmin(cmd *commands.Command) func(*reply) {
 	scripts, args := c.server.Scripts, cmd.Args
-	fail := func(text string) func(*reply) {
-		return func(r *reply) { r.error(text) }
-	}
-	switch sub := strings.ToLower(string(args[1])); {
-	case sub == "load" && len(args) == 3:
+	switch cmd.Sub {
+	case "load":
 		sha, err := scripts.Load(args[2])
 		if err != nil {
-			return fail(err.Error())
+			return failed(err)
 		}
 		return func(r *reply) { r.text(sha) }
-	case sub == "exists" && len(args) >= 3:
-		found := make([]int64, 0, len(args)-2)
+	case "exists":
+		found := make([]bool, 0, len(args)-2)
 		for _, sha := range args[2:] {
-			n := int64(0)
-			if scripts.Exists(string(sha)) {
-				n = 1
-			}
-			found = append(found, n)
+			found = append(found, scripts.Exists(string(sha)))
 		}
-		return func(r *reply) {
-			r.array(len(found))
-			for _, n := range found {
-				r.int(n)
-			}
-		}
-	case sub == "flush" && len(args) <= 3:
-		if len(args) == 3 && !isOneOf(args[2], "sync", "async") {
-			return fail("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
+		return func(r *reply) { r.bools(found) }
+	case "flush":
+		if len(args) > 3 || len(args) == 3 && !isOneOf(args[2], "sync", "async") {
+			return failed(commands.Error("ERR SCRIPT FLUSH only support SYNC|ASYNC option"))
 		}
 		scripts.Flush()
-		return func(r *reply) { r.status("OK") }
-	case sub == "load" || sub == "exists" || sub == "flush":
-		return fail(commands.WrongArity("script|" + sub).Error())
+		return ok
+	case "kill":
+		return failed(commands.Error("NOTBUSY No scripts in execution right now."))
+	case "debug":
+		return failed(commands.Unsupported("SCRIPT DEBUG: scripts do not run here"))
 	default:
-		return fail(commands.UnknownSubcommand(args).Error())
+		return func(*reply) { c.help(cmd.Name) }
 	}
 }
 

@@ -30,13 +30,15 @@ func (a always) Send(_ *quorum.Request, _ time.Duration, v quorum.Voter, i int) 
 func newTestServer(nodes ...quorum.Node) *Server {
 	rules := quorum.Rules{MaxTTL: time.Hour, RoundLimit: time.Second, InFlight: 10}
 	clock := func() time.Duration { return time.Hour } // it stands still: ages are the same in every run
-	return New(Options{
+	s := New(Options{
 		Fleet:   quorum.NewFleet(nodes, rules, clock, func() float64 { return 0 }, nil),
 		Scripts: commands.NewScripts(10, 1000),
 		Locks:   LockRules{MaxTTL: time.Hour, PadTTL: true, MaxKey: 20, MaxToken: 20},
 		Version: "test",
 		Log:     slog.New(slog.DiscardHandler),
 	})
+	s.runID = strings.Repeat("a", 40)
+	return s
 }
 
 // conversation sends each line as inline commands (" ; " stands between those that are pipelined) and returns the raw replies, with \r\n shown.
@@ -110,6 +112,7 @@ func TestConversations(t *testing.T) {
 		"home": {yes, yes, yes}, "resp3": {yes, yes, yes}, "errors": {yes, yes, yes},
 		"granted": {yes, yes, yes}, "denied": {no, no, no}, "undecided": {down, down, yes},
 		"ways-granted": {yes, yes, yes}, "ways-denied": {no, no, no}, "ways-undecided": {down, down, yes},
+		"client": {yes, yes, yes}, "admin": {yes, yes, yes}, "pubsub": {yes, yes, yes}, "commands": {yes, yes, yes}, "handshakes": {yes, yes, yes},
 		"redlock": operated(yes), "reserved": {unasked{t: t}},
 	} {
 		t.Run(name, func(t *testing.T) {

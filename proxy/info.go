@@ -4,19 +4,28 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"net"
 	"os"
 	"runtime"
-	"runtime/metrics"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"redlockd/quorum"
 )
 
-// redisVersion is what clients are told when they ask for Redis's. It steers them: below 6
-// they do not try RESP3, from 7.2 on they send CLIENT SETINFO, and from 8.4 on DELEX and SET IFEQ,
-// which we do not have yet.
+// redisVersion is what clients are told when they ask for Redis's, in HELLO and INFO. It steers them.
+//
+// From 6 on they try RESP3 (below 6 rueidis and others do not), and from 7.2 on Redis knows CLIENT SETINFO, NO-TOUCH and WAITAOF,
+// which we answer. Lower would make clients of today do without what works.
+//
+// From 8.4 on StackExchange.Redis, and so Hangfire and Foundatio, release by DELEX IFEQ and extend by SET IFEQ; below, by
+// WATCH, GET, MULTI, DEL or PEXPIRE, EXEC. Both are carried out as the same atomic compare on every node, and are equally safe;
+// WATCH costs a round more. Everybody else who wants DELEX or SET IFEQ does not ask for the version: spring-integration tries them and
+// falls back, go-redis, redis-py, Jedis, Lettuce and rueidis send what their caller says. But a client that believes in 8.4 may also
+// send DIGEST, IFDEQ, MSETEX XX, or the fields of hashes that expire since 7.4, all of which we refuse. So the version is the
+// newest whose promises about strings and connections we keep, and what is newer works for whoever tries.
 const redisVersion = "7.2.0"
 
 func newRunID() string {
@@ -37,8 +46,12 @@ func (s *Server) info(sections [][]byte) string {
 		{"Server", s.infoServer},
 		{"Clients", s.infoClients},
 		{"Memory", infoMemory},
+		{"Persistence", infoPersistence},
 		{"Stats", s.infoStats},
-		{"Replication", infoReplication},
+		{"Replication", s.infoReplication},
+		{"Modules", func(*strings.Builder) {}},
+		{"Cluster", infoCluster},
+		{"Keyspace", func(*strings.Builder) {}},
 		{"Redlock", s.infoRedlock},
 	} {
 		wanted := func(word []byte) bool { return isOneOf(word, section.name, "all", "default", "everything") }
@@ -54,6 +67,18 @@ func (s *Server) info(sections [][]byte) string {
 	return b.String()
 }
 
+// port of the first listener that has one.
+func (s *Server) port() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.guards {
+		if a, ok := g.Addr().(*net.TCPAddr); ok {
+			return a.Port
+		}
+	}
+	return 0
+}
+
 func field(b *strings.Builder, name string, value any) { fmt.Fprintf(b, "%s:%v\r\n", name, value) }
 
 func (s *Server) infoServer(b *strings.Builder) {
@@ -62,9 +87,12 @@ func (s *Server) infoServer(b *strings.Builder) {
 	field(b, "redlockd_version", s.Version)
 	field(b, "redis_mode", "standalone")
 	field(b, "os", runtime.GOOS+" "+runtime.GOARCH)
+	field(b, "arch_bits", strconv.IntSize)
 	field(b, "go_version", runtime.Version())
 	field(b, "process_id", os.Getpid())
 	field(b, "run_id", s.runID)
+	field(b, "tcp_port", s.port())
+	field(b, "server_time_usec", time.Now().UnixMicro())
 	field(b, "uptime_in_seconds", int(up.Seconds()))
 	field(b, "uptime_in_days", int(up.Hours()/24))
 }
@@ -73,13 +101,26 @@ func (s *Server) infoClients(b *strings.Builder) {
 	field(b, "connected_clients", s.counters().Connections)
 	field(b, "maxclients", s.Clients.withDefaults().MaxClients)
 	field(b, "blocked_clients", 0)
+	field(b, "tracking_clients", 0)
 }
 
 func infoMemory(b *strings.Builder) {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
-	metrics.Read(sample)
-	field(b, "used_memory", sample[0].Value.Uint64())
+	used := usedMemory()
+	field(b, "used_memory", used)
+	field(b, "used_memory_human", fmt.Sprintf("%.2fM", float64(used)/(1<<20)))
+	field(b, "maxmemory", 0)
+	field(b, "maxmemory_policy", "noeviction")
 }
+
+// infoPersistence: some clients begin only when nothing is loading.
+func infoPersistence(b *strings.Builder) {
+	field(b, "loading", 0)
+	field(b, "async_loading", 0)
+	field(b, "rdb_bgsave_in_progress", 0)
+	field(b, "aof_enabled", 0)
+}
+
+func infoCluster(b *strings.Builder) { field(b, "cluster_enabled", 0) }
 
 func (s *Server) infoStats(b *strings.Builder) {
 	c := s.counters()
@@ -87,14 +128,22 @@ func (s *Server) infoStats(b *strings.Builder) {
 	field(b, "total_commands_processed", s.commands.Load())
 	field(b, "total_batches_processed", s.batches.Load())
 	field(b, "rejected_connections", c.Rejected)
+	field(b, "pubsub_channels", s.hub.size(channelTopic))
+	field(b, "pubsub_patterns", s.hub.size(patternTopic))
+	field(b, "pubsubshard_channels", s.hub.size(shardTopic))
 	field(b, "protocol_errors", c.ProtocolErrors)
 	field(b, "internal_errors", s.panics.Load())
 }
 
-func infoReplication(b *strings.Builder) {
+func (s *Server) infoReplication(b *strings.Builder) {
 	field(b, "role", "master")
 	field(b, "connected_slaves", 0)
+	field(b, "master_failover_state", "no-failover")
+	field(b, "master_replid", s.runID)
+	field(b, "master_replid2", strings.Repeat("0", len(s.runID)))
 	field(b, "master_repl_offset", 0)
+	field(b, "second_repl_offset", -1)
+	field(b, "repl_backlog_active", 0)
 }
 
 // infoRedlock is about the fleet: a line a node.

@@ -14,46 +14,19 @@ import (
 
 // redlock answers REDLOCK and its subcommands: it returns what writes the reply. ADMIT is carried out before that, and so before
 // the time is read that the batch's grants are judged by (T2): however long it takes, no grant is told late for it.
-func (c *session) redlock(args [][]byte) func(*reply) {
-	sub := strings.ToLower(string(args[1]))
-	want, known := redlockArity[sub]
-	switch {
-	case !known:
-		return failed(commands.UnknownSubcommand(args))
-	case len(args) != want:
-		return failed(commands.WrongArity("redlock|" + sub))
-	}
-	switch sub {
+func (c *session) redlock(cmd *commands.Command) func(*reply) {
+	switch cmd.Sub {
 	case "nodes":
 		return c.nodes
 	case "admit":
-		return c.admit(string(args[2]))
+		return c.admit(string(cmd.Args[2]))
 	default:
-		return help
+		return func(*reply) { c.help(cmd.Name) }
 	}
-}
-
-var redlockArity = map[string]int{"nodes": 2, "admit": 3, "help": 2}
-
-var redlockHelp = []string{
-	"REDLOCK <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-	"ADMIT <node>",
-	"    Let a node vote again although too few others can teach it what it forgot.",
-	"NODES",
-	"    Return what is known of every node.",
-	"HELP",
-	"    Print this help.",
 }
 
 func failed(err error) func(*reply) {
 	return func(r *reply) { r.error(err.Error()) }
-}
-
-func help(r *reply) {
-	r.array(len(redlockHelp))
-	for _, line := range redlockHelp {
-		r.status(line)
-	}
 }
 
 // admit is logged, since it is the one command that can cost a lock (P10).

@@ -46,6 +46,18 @@ func (r *reply) nullArray() {
 	}
 }
 
+// bools are integers, as Redis has them here also in RESP3.
+func (r *reply) bools(list []bool) {
+	r.array(len(list))
+	for _, b := range list {
+		n := int64(0)
+		if b {
+			n = 1
+		}
+		r.int(n)
+	}
+}
+
 // header begins a map of n pairs, or in RESP2 the flat array of them.
 func (r *reply) header(n int) {
 	if r.proto == 3 {
@@ -55,11 +67,27 @@ func (r *reply) header(n int) {
 	}
 }
 
+// push begins what comes without having been asked for, n items.
+func (r *reply) push(n int) {
+	if r.proto == 3 {
+		r.prefixed('>', n)
+	} else {
+		r.array(n)
+	}
+}
+
 func (r *reply) set(n int) {
 	if r.proto == 3 {
 		r.prefixed('~', n)
 	} else {
 		r.array(n)
+	}
+}
+
+func (r *reply) statuses(list []string) {
+	r.set(len(list))
+	for _, s := range list {
+		r.status(s)
 	}
 }
 

@@ -31,6 +31,7 @@ type Server struct {
 	Options
 	started time.Time
 	runID   string
+	hub     *hub
 
 	mu       sync.Mutex
 	guards   []*guard
@@ -46,7 +47,7 @@ type Server struct {
 
 // New server. It serves once Serve is called.
 func New(o Options) *Server {
-	return &Server{Options: o, started: time.Now(), runID: newRunID(), sessions: map[int64]*session{}}
+	return &Server{Options: o, started: time.Now(), runID: newRunID(), hub: newHub(), sessions: map[int64]*session{}}
 }
 
 // Serve clients on ln until Shutdown, then return nil.
@@ -98,6 +99,9 @@ func (s *Server) closed(conn redcon.Conn, _ error) {
 	s.mu.Lock()
 	delete(s.sessions, c.id)
 	s.mu.Unlock()
+	if c.subs.count() > 0 {
+		go c.leaveAll() // publishers may be in the way
+	}
 }
 
 // handle serves one batch: the command that redcon calls it for, and all that were

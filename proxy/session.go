@@ -22,6 +22,8 @@ type session struct {
 	reply  reply
 	steps  []step
 	db     int // SELECT
+	mute   int // CLIENT REPLY: how many replies are still to be left out; negative: all
+	subs   subscriptions
 
 	// grants whose replies are not written yet.
 	grants []*quorum.Ticket
@@ -46,7 +48,7 @@ type step struct {
 }
 
 func newSession(s *Server, conn redcon.Conn) *session {
-	c := &session{server: s, conn: conn, id: s.nextID.Add(1), begun: time.Now(), reply: reply{proto: 2}}
+	c := &session{server: s, conn: conn, id: s.nextID.Add(1), begun: time.Now(), reply: reply{proto: 2}, about: about{proto: 2, queued: -1}}
 	c.guard = conn.NetConn().(*guardedConn) // Serve puts the guard under redcon
 	c.guard.onWrite = c.written
 	c.guard.onGone = c.gone
@@ -81,6 +83,7 @@ func (c *session) settle() {
 	for i := range c.steps {
 		if s := &c.steps[i]; s.ticket != nil {
 			s.ticket.Wait(i == len(c.steps)-1)
+			c.goOn(s)
 			c.lookAgain(s)
 		}
 	}
@@ -94,6 +97,7 @@ func (c *session) settle() {
 		}
 	}
 	c.write()
+	c.subs.release()
 	clear(c.steps)
 	c.steps = c.steps[:0]
 }
@@ -119,6 +123,14 @@ func (c *session) begin(cmd redcon.Command) {
 	}
 	var s step
 	s.command, s.err = commands.Parse(cmd.Args, c.server.Scripts)
+	if s.err == nil {
+		s.err = c.mayAsk(&s.command)
+	}
+	alone := s.err == nil && c.alone(s.command.Verb)
+	if alone {
+		c.settle()
+		c.subs.hold()
+	}
 	switch {
 	case c.transact(&s):
 	case s.command.Verb.OfLocks():
@@ -126,7 +138,7 @@ func (c *session) begin(cmd redcon.Command) {
 	case s.command.Verb == commands.ScriptAdmin:
 		s.done = c.scriptAdmin(&s.command) // at once: a command behind it may need the script
 	case s.command.Verb == commands.Redlock:
-		s.done = c.redlock(s.command.Args)
+		s.done = c.redlock(&s.command)
 	case s.command.Verb == commands.Select:
 		s.err = c.selectDB(s.command.Args[1])
 	case s.command.Verb == commands.Reset:
@@ -135,6 +147,9 @@ func (c *session) begin(cmd redcon.Command) {
 		c.quit = true
 	}
 	c.steps = append(c.steps, s)
+	if alone {
+		c.settle()
+	}
 }
 
 // start the round of a lock command. Where there is no room for it, what was started before is answered first.
@@ -144,6 +159,18 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 		c.settle()
 		fleet.Reserve()
 	}
+	return c.startReserved(cmd)
+}
+
+// startBehind starts a round while the batch is being settled.
+func (c *session) startBehind(cmd *commands.Command) (*quorum.Ticket, error) {
+	c.server.Fleet.Reserve()
+	return c.startReserved(cmd)
+}
+
+// startReserved uses the room that was reserved, or gives it up.
+func (c *session) startReserved(cmd *commands.Command) (*quorum.Ticket, error) {
+	fleet := c.server.Fleet
 	// T1, before the first byte is sent to a node (R10), and before an absolute expiry is counted.
 	now := fleet.Now()
 	req, clamped, err := c.server.Locks.request(cmd, c.db, time.Now())
@@ -157,28 +184,51 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 	return fleet.Start(req, now), nil
 }
 
+// goOn starts what an Inspect decides about, and waits for it. Other clients, and what was pipelined behind it, may come in between: what is
+// carried out is one atomic step all the same, by whoever still holds the key then.
+func (c *session) goOn(s *step) {
+	if s.command.Next == nil {
+		return
+	}
+	ruling, undecided := s.ticket.Confirm(c.server.Fleet.Now())
+	s.ticket = nil
+	if undecided != nil {
+		s.err = undecided
+		return
+	}
+	look := s.command
+	next, err := look.Next(seen(ruling.Seen))
+	switch {
+	case err != nil:
+		s.err = err
+	case next == nil:
+		s.done = func(r *reply) { r.computed(&look, ruling.Seen) }
+	default:
+		s.command = *next
+		if s.ticket, s.err = c.startBehind(&s.command); s.err == nil {
+			s.ticket.Wait(false)
+		}
+	}
+}
+
 // lookAgain reads what the keys hold, for a command that was denied and whose reply depends on that.
 func (c *session) lookAgain(s *step) {
-	if s.command.Other.Kind != commands.ReplyComputed || !s.ticket.Denied() {
+	if s.ticket == nil || s.command.Other.Kind != commands.ReplyComputed || !s.ticket.Denied() {
 		return
 	}
 	look := commands.Command{Verb: commands.Inspect, Keys: s.command.Keys, DB: s.command.DB}
 	if s.command.Key != nil {
 		look.Keys = [][]byte{s.command.Key}
 	}
-	fleet := c.server.Fleet
-	req, _, err := c.server.Locks.request(&look, c.db, time.Time{})
-	if err != nil {
-		panic("proxy: a key that was allowed is not: " + err.Error())
+	if s.look, s.err = c.startBehind(&look); s.err == nil {
+		s.look.Wait(false)
 	}
-	fleet.Reserve()
-	s.look = fleet.Start(req, fleet.Now())
-	s.look.Wait(false)
 }
 
 // finish writes the reply of a step to the batch's.
 func (c *session) finish(s *step, now time.Duration) {
 	c.grant = nil
+	defer c.hush(len(c.reply.out))
 	switch {
 	case s.err != nil:
 		c.reply.error(s.err.Error())
@@ -200,6 +250,16 @@ func (c *session) finish(s *step, now time.Duration) {
 	default:
 		c.home(&s.command)
 	}
+}
+
+// hush takes back a reply, which begins at from, if the client wants none.
+func (c *session) hush(from int) {
+	if c.mute == 0 {
+		return
+	}
+	c.reply.out = c.reply.out[:from]
+	c.grant = nil
+	c.mute = max(c.mute-1, -1)
 }
 
 // decided writes the reply of a lock command.
@@ -255,6 +315,7 @@ func (c *session) abandon() {
 		}
 	}
 	c.steps = nil
+	c.subs.release()
 	for _, t := range c.grants {
 		t.GiveBack()
 	}

@@ -39,3 +39,20 @@ func TestTopUpRest(t *testing.T) {
 		}
 	}
 }
+
+// A delete of one key counts to one, whether it stands in Key or in Keys: until the last vote that matters it is not known to be none.
+func TestMostOfOneKey(t *testing.T) {
+	yes, no := Answer{Vote: Yes, Number: 1}, Answer{Vote: No}
+	for _, req := range []*Request{{Op: Delete, Key: []byte("k"), If: IfNotEqual}, {Op: Delete, Keys: [][]byte{[]byte("k")}}} {
+		r := NewRound(req, 5, 0, time.Hour)
+		for i, a := range []Answer{yes, yes, no, no, yes} {
+			if r.ruling.Verdict != Open {
+				t.Errorf("%v after %d votes", r.ruling.Verdict, i)
+			}
+			r.Hear(i, a)
+		}
+		if r.ruling.Verdict != Granted || r.ruling.Number != 1 {
+			t.Errorf("%+v", r.ruling)
+		}
+	}
+}

@@ -21,7 +21,7 @@ func TestRealAnswersAsRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { reference.Close() })
-	for _, name := range []string{"refused", "answered", "transactions"} {
+	for _, name := range []string{"refused", "answered", "transactions", "home", "messages"} {
 		text, err := os.ReadFile("testdata/asredis/" + name + ".txt")
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,167 @@
+package commands
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// realRedis is one that listens on a free port for as long as the test runs.
+func realRedis(t *testing.T) redis.Conn {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("there is no redis-server")
+	}
+	for range 5 { // somebody else may be faster with the port
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		server := exec.Command("redis-server", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { server.Process.Kill(); server.Wait() })
+		for range 200 {
+			if c, err := redis.Dial("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
+				t.Cleanup(func() { c.Close() })
+				return c
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	t.Fatal("redis-server does not start")
+	return nil
+}
+
+func anyOf(words ...[]byte) []any {
+	all := make([]any, len(words))
+	for i := range words {
+		all[i] = words[i]
+	}
+	return all
+}
+
+// replyFrom is what Redis has answered.
+func replyFrom(v any, err error) Reply {
+	if err != nil {
+		return Reply{Kind: ReplyError, Text: []byte(err.Error())}
+	}
+	switch v := v.(type) {
+	case int64:
+		return Reply{Kind: ReplyInt, Int: v}
+	case string:
+		return Reply{Kind: ReplyStatus, Text: []byte(v)}
+	case []byte:
+		return Reply{Kind: ReplyBulk, Text: v}
+	case []any:
+		r := Reply{Kind: ReplyArray}
+		for _, item := range v {
+			e, _ := item.(error)
+			r.Items = append(r.Items, replyFrom(item, e))
+		}
+		return r
+	default:
+		return Reply{}
+	}
+}
+
+// slow is how late a test may come to look at a remaining time: far less than what the expiries of samples differ by.
+const slow = 12_000
+
+// near says that two replies are one, but for remaining times that were not read at the same moment.
+func near(a, b Reply) bool {
+	if a.Kind != b.Kind || !bytes.Equal(a.Text, b.Text) || len(a.Items) != len(b.Items) {
+		return false
+	}
+	for i := range a.Items {
+		if !near(a.Items[i], b.Items[i]) {
+			return false
+		}
+	}
+	late := a.Int - b.Int
+	return late == 0 || a.Int > 50 && b.Int > 50 && late >= 0 && late <= slow
+}
+
+// nearFate compares fates as nearly; a key may also expire at an instant.
+func nearFate(predicted, really string) bool {
+	var a, b int64
+	var valueA, valueB, kind string
+	fmt.Sscanf(predicted, "%q %s %d", &valueA, &kind, &a)
+	fmt.Sscanf(really, "%q in %d", &valueB, &b)
+	if kind == "at" {
+		a -= time.Now().UnixMilli()
+	}
+	return predicted == really || kind != "for" && valueA == valueB && a-b >= -slow && a-b <= slow && b > 0
+}
+
+// TestScriptRedis runs every recognised script of the corpus on a real Redis, in sampled states, and compares what it does there with what
+// its Command says.
+func TestScriptRedis(t *testing.T) {
+	conn := realRedis(t)
+	do := func(name string, args ...any) (any, error) { return conn.Do(name, args...) }
+	for _, s := range corpus(t) {
+		scripts := newTestScripts()
+		c, err := eval(scripts, s.body, s.keys, s.args)
+		if err != nil {
+			continue
+		}
+		for _, state := range samples(&c, s.body, s.keys, s.args, 25, rand.New(rand.NewPCG(7, 7))) {
+			if spare(&c, state) {
+				continue
+			}
+			do("FLUSHALL")
+			do("SELECT", max(c.DB, 0))
+			for name, held := range state {
+				if do("SET", name, held.Value); held.Left > 0 {
+					do("PEXPIRE", name, held.Left.Milliseconds())
+				}
+			}
+			do("SELECT", 0)
+			reply := replyFrom(do("EVAL", append([]any{s.body, len(s.keys)}, anyOf(append(append([][]byte(nil), s.keys...), s.args...)...)...)...))
+			do("SELECT", max(c.DB, 0))
+			after, want, err := predict(&c, state)
+			if err != nil || !near(want, reply) {
+				t.Errorf("%s: %v: predicted %s (%v), Redis answers %s", s.name, state, showReply(want), err, showReply(reply))
+			}
+			names, _ := redis.Strings(do("KEYS", "*"))
+			if len(names) != len(after) {
+				t.Errorf("%s: %v: predicted %v, Redis has %v", s.name, state, after, names)
+			}
+			for _, name := range names {
+				value, _ := redis.Bytes(do("GET", name))
+				ms, _ := redis.Int64(do("PTTL", name))
+				if really := fate(value, left(Seen{Left: time.Duration(ms) * time.Millisecond})); !nearFate(after[name], really) {
+					t.Errorf("%s: %v: predicted %s=%s, Redis has %s", s.name, state, name, after[name], really)
+				}
+			}
+		}
+	}
+}
+
+// What a read-only script may not do, and functions that are not there, in Redis's own words.
+func TestScriptReadOnlyWords(t *testing.T) {
+	conn := realRedis(t)
+	for _, call := range [][][]byte{
+		words("eval_ro", `return redis.call("set", KEYS[1], ARGV[1], "NX")`, "1", "k", "v"),
+		words("eval_ro", "if redis.call('get', KEYS[1]) == false then\n\n return redis.call('setnx', KEYS[1], ARGV[1])\nend return 0", "1", "k", "v"),
+		words("evalsha_ro", strings.Repeat("0", 40), "0"), words("evalsha", "abc", "0"), words("evalsha_ro", "abc", "2", "a"),
+		words("eval", "return 1", "2", "a"), words("eval", "return 1", "-1", "a"), words("eval", "return 1", "x"), words("eval", "return 1"),
+		words("fcall", "f", "x"), words("fcall", "f", "1"), words("fcall_ro", "f", "0"), words("fcall", "f"), words("fcall_ro"),
+	} {
+		_, err := Parse(call, newTestScripts())
+		_, want := conn.Do(string(call[0]), anyOf(call[1:]...)...)
+		if err == nil || want == nil || err.Error() != want.Error() {
+			t.Errorf("%q: %v, Redis says %v", call, err, want)
+		}
+	}
+}
