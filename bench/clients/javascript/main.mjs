@@ -32,12 +32,11 @@ const rows = [
   ['node-redis-warlock', 'over node-redis 3', others.warlockNodeRedis],
   ['redlock-universal', 'SimpleLock, over ioredis 6', others.universalIoredis],
   ['redlock-universal', 'SimpleLock, over node-redis', others.universalNodeRedis],
-  ['redlock-universal', 'acquireBatch of three keys, inspect', others.universalBatch, 3],
+  ['redlock-universal', 'acquireBatch of three keys, atomicExtend, inspect', others.universalBatch, 3],
 ];
 
 const refused = [
   ['redis-semaphore', 'Semaphore', others.semaphore, 'sorted sets'],
-  ['redlock-universal', 'using() beyond its first ttl', others.atomicExtend, 'an extend that depends on the remaining time'],
 ];
 
 const names = { ioredis6: 'ioredis', redlock4: 'redlock', redlock5: 'redlock', redis: 'node-redis' };

@@ -85,17 +85,11 @@ export function universalBatch() {
     release: (handles) => each(handles, ({ key, value }) => adapter.delIfMatch(key, value)),
     intrude: (handles) => each(handles, ({ key }) => adapter.delIfMatch(key, ANOTHER)),
     extend: (handles, ttl) => each(handles, async ({ key, value }) => {
-      const done = await adapter.extendIfMatch(key, value, ttl);
+      const { resultCode } = await adapter.atomicExtend(key, value, 1000, ttl); // looks at the remaining time first
       const seen = await adapter.inspect(key);
       if (seen.value !== value || seen.ttl < ttl / 2) throw new Error(`inspect: ${JSON.stringify(seen)}`);
       if (await adapter.inspect(`${key}:none`) !== null) throw new Error('inspect of a free key');
-      return done;
+      return resultCode === 1;
     }),
   };
-}
-
-// What using() extends with: it looks at the remaining time first.
-export async function atomicExtend() {
-  const [handle] = await new LockManager({ nodes: [universal(ioredis())] }).acquireBatch([`js:${randomUUID()}`]);
-  return universal(ioredis()).atomicExtend(handle.key, handle.value, 1000, handle.ttl);
 }
