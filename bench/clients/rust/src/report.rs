@@ -23,7 +23,11 @@ pub type Outcome = Result<(), String>;
 
 /// `Err` with the text unless it is so.
 pub fn must(so: bool, text: &str) -> Outcome {
-    if so { Ok(()) } else { Err(text.to_string()) }
+    if so {
+        Ok(())
+    } else {
+        Err(text.to_string())
+    }
 }
 
 /// Any error as a text.
@@ -61,16 +65,23 @@ impl Row {
     }
 
     pub fn print(&self) {
-        let checks: Vec<String> = self.checks.iter().map(|(name, outcome)| {
-            let value = match outcome {
-                Ok(()) => "ok",
-                Err(why) => why,
-            };
-            format!("{}:{}", quoted(name), quoted(value))
-        }).collect();
+        let checks: Vec<String> = self
+            .checks
+            .iter()
+            .map(|(name, outcome)| {
+                let value = match outcome {
+                    Ok(()) => "ok",
+                    Err(why) => why,
+                };
+                format!("{}:{}", quoted(name), quoted(value))
+            })
+            .collect();
         println!(
             "{{\"language\":\"Rust\",\"library\":{},\"version\":{},\"how\":{},\"checks\":{{{}}},\"note\":\"\"}}",
-            quoted(self.library), quoted(self.version), quoted(&self.how), checks.join(",")
+            quoted(self.library),
+            quoted(self.version),
+            quoted(&self.how),
+            checks.join(",")
         );
     }
 }
