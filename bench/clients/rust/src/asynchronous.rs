@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use crate::report::*;
 
 pub fn run(url: &str) {
-    let mut row = Row::new("rslock", "0.10.0", "");
+    let mut row = Row::new("rslock", "rslock", "tokio");
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(e) => return eprintln!("tokio: {e}"),

@@ -33,7 +33,7 @@ pub fn run(url: &str, how: &str, protocol: ProtocolVersion) {
         Ok(Locks(connection))
     };
     let check = |f: &dyn Fn(&mut Locks) -> Outcome| open().and_then(|mut locks| f(&mut locks));
-    let mut row = Row::new("redis-rs", "1.8.0", how);
+    let mut row = Row::new("redis", "redis-rs", how);
     row.add("take", check(&take));
     row.add("contend", check(&contend));
     row.add("release", check(&release));
