@@ -30,8 +30,12 @@ func parseEval(c *Command, scripts *Scripts) error {
 	} else if known, err = scripts.load(c.Args[1]); err != nil {
 		return err
 	}
+	readOnly := c.Name == "eval_ro" || c.Name == "evalsha_ro"
+	if readOnly && known.shebang && !known.noWrites {
+		return errWriteFlag
+	}
 	line, err := known.call(c, keys, args)
-	if err == nil && c.Verb != Inspect && (c.Name == "eval_ro" || c.Name == "evalsha_ro") {
+	if err == nil && (c.Verb != Inspect || c.Next != nil) && (readOnly || known.noWrites) {
 		return Error(fmt.Sprintf("ERR Write commands are not allowed from read-only scripts. script: %s, on @user_script:%d.", known.sha, line))
 	}
 	return err

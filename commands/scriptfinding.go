@@ -10,6 +10,7 @@ type finding struct {
 	line           int // where it may write
 	db             int // -1: that of the connection
 	prefix         int
+	least          int64 // Extend: how many milliseconds have to be left, if not 0
 	keys, tokens   []source
 	was            source // of a swap
 	ttl            ttlLaw
@@ -98,6 +99,9 @@ func (sh *shape) fill(c *Command, w *callWords, known *knownScript, keys, args [
 	if c.Verb == Inspect || c.Other.Kind == ReplyComputed {
 		c.Compute = (&computation{known, keys, args, all(sh.keys, w), c.Verb == Inspect}).compute
 	}
+	if sh.least > 0 {
+		lookFirst(c, &computation{known, keys, args, all(sh.keys, w), true})
+	}
 	return nil
 }
 
@@ -165,6 +169,9 @@ func (t *trial) conclude() finding {
 			t.why = "adds to the remaining times of several keys"
 		}
 	}
+	if f.law.verb == Extend {
+		t.least(&f)
+	}
 	t.replies(&f)
 	return f
 }
@@ -206,7 +213,7 @@ func (r *row) add(s *sighting) {
 
 // plain says that the row has one answer, made of the script's and the call's own words.
 func (r *row) plain() bool {
-	return !r.varies && !r.answer.any(func(w word) bool { return w.symbol > maxWords || w.cut != 0 })
+	return !r.varies && !r.answer.counts() && !r.answer.any(func(w word) bool { return w.symbol > maxWords || w.cut != 0 })
 }
 
 // replies finds out what is answered.
@@ -216,8 +223,11 @@ func (t *trial) replies(f *finding) {
 	}
 	var missing, owned, other, denied row
 	counts := true
-	for _, h := range t.order {
-		s := t.answers[h]
+	for _, when := range t.order {
+		if when.spared && f.law.verb == Extend {
+			continue
+		}
+		h, s := when.holders, t.answers[when]
 		held := h.owner
 		if f.law.verb == Delete {
 			held += h.other
@@ -244,7 +254,7 @@ func (t *trial) replies(f *finding) {
 		t.why = "does not answer how many keys it has deleted"
 	case !missing.plain():
 		t.why = "answers in more than one way " + nobody.String()
-	case !owned.plain():
+	case !owned.plain() && !(f.least > 0 && !owned.varies):
 		t.why = "answers in more than one way " + owner.String()
 	case denied.seen && denied.answer.same(missing.answer) && (other.varies || denied.varies):
 		t.why = "answers " + owner.String() + " as if it had just been taken, and changes nothing"
@@ -252,7 +262,12 @@ func (t *trial) replies(f *finding) {
 	if t.stopped() {
 		return
 	}
-	f.missing, f.owned = t.outcome(missing.answer), t.outcome(owned.answer)
+	f.missing = t.outcome(missing.answer)
+	if f.least > 0 {
+		other.varies = true // it also answers when it comes too late
+	} else {
+		f.owned = t.outcome(owned.answer)
+	}
 	if other.plain() {
 		f.other = t.outcome(other.answer)
 	} else {

@@ -53,6 +53,16 @@ func TestScriptMemory(t *testing.T) {
 		"local function f(...) return ... end local t while true do t = {f(KEYS[1], ARGV[1], KEYS[1], ARGV[1])} end",
 		"while true do local x = function() return x end end",
 		"while true do local x = redis.status_reply('x') end",
+		"local t = {} while true do t[200] = t t = {} end",
+		"local all = {} while true do all = {all, {}} all[2][255] = 1 end",
+		"local t = {} while true do table.insert(t, {}) end",
+		"local t = {1} while true do table.insert(t, 1, t) end",
+		"local t = {} for i = 1, 250 do t[i] = KEYS[1] end while true do redis.call('mget', unpack(t)) end",
+		"local t = {} for i = 1, 250 do t[i] = i end while true do local x = select('#', unpack(t)) end",
+		"local t = {KEYS[1], {}} while true do for k, v in pairs(t) do t[2] = {v} end end",
+		"while true do local x = string.sub(ARGV[1], 1, 1) end",
+		"local t = {} t[1] = t return t",
+		"local function f(t) return {f(t), t} end return f({})",
 		"for i, v in ipairs(KEYS) do local t = {} while true do t = {t, redis.pcall('get', {})} end end",
 	} {
 		var before, after runtime.MemStats
@@ -86,7 +96,7 @@ func TestScriptsConcurrently(t *testing.T) {
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
-			for i := range 60 {
+			for i := range 30 {
 				c := all[(i+g)%len(all)]
 				eval(scripts, c.body, c.keys, c.args)
 				token := fmt.Sprintf("tok-%d-%d", g, i)

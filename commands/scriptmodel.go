@@ -2,6 +2,8 @@
 
 package commands
 
+import "slices"
+
 // word is one text as the script meets it: a symbol, which it can compare and pass on but never look into, or plain text.
 // Two words are the same text exactly if they are ==.
 type word struct {
@@ -91,6 +93,33 @@ func (a answer) same(b answer) bool {
 	return true
 }
 
+// replyLeft, in an answer that has been merged, is how long the key lasted before the run.
+const replyLeft ReplyKind = -1
+
+// merge says whether two answers are the same, but for the time that each key had left.
+func (a answer) merge(b answer, leftA, leftB int64) (answer, bool) {
+	if a.kind == ReplyInt && b.kind == ReplyInt && a.n != b.n && a.n == leftA && b.n == leftB {
+		return answer{kind: replyLeft}, true
+	}
+	if a.kind == replyLeft {
+		return a, b.kind == ReplyInt && b.n == leftB
+	}
+	if a.kind != ReplyArray || b.kind != ReplyArray || len(a.items) != len(b.items) {
+		return a, a.same(b)
+	}
+	merged, same := answer{kind: ReplyArray}, true
+	for i := range a.items {
+		item, ok := a.items[i].merge(b.items[i], leftA, leftB)
+		merged.items, same = append(merged.items, item), same && ok
+	}
+	return merged, same
+}
+
+// counts says that an answer tells how long a key lasted.
+func (a answer) counts() bool {
+	return a.kind == replyLeft || slices.ContainsFunc(a.items, answer.counts)
+}
+
 // any says that f holds of one of the words in an answer.
 func (a answer) any(f func(word) bool) bool {
 	if f(a.text) {
@@ -118,6 +147,7 @@ type run struct {
 	touched  bool
 	usedDB   int
 	amounts  []symbol // that were passed as an expiry, as they stood
+	timed    bool     // it has asked for how long a key lasts
 	line     int      // where it called a command that may write, or 0
 	past     bool     // it set an expiry that has passed, which deletes the key
 	reply    answer   // also of a run that was rejected

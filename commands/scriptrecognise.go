@@ -212,7 +212,7 @@ func (c *recognition) amountWith(holder int, ttl string) int64 {
 	c.groups[c.ttl].text = ttl
 	rest := modelKey{}
 	if holder >= 0 {
-		rest = modelKey{exists: true, value: c.word(holder), left: 1500}
+		rest = modelKey{exists: true, value: c.word(holder), left: longLeft}
 	}
 	r := c.run(nil, nil, rest)
 	if r.peeked != 0 {

@@ -156,6 +156,9 @@ func TestScriptReadOnlyWords(t *testing.T) {
 		words("eval_ro", "if redis.call('get', KEYS[1]) == false then\n\n return redis.call('setnx', KEYS[1], ARGV[1])\nend return 0", "1", "k", "v"),
 		words("evalsha_ro", strings.Repeat("0", 40), "0"), words("evalsha", "abc", "0"), words("evalsha_ro", "abc", "2", "a"),
 		words("eval", "return 1", "2", "a"), words("eval", "return 1", "-1", "a"), words("eval", "return 1", "x"), words("eval", "return 1"),
+		words("eval", "#!lua flags=no-writes\nreturn redis.call('set', KEYS[1], ARGV[1], 'NX')", "1", "k", "v"),
+		words("eval_ro", "#!lua\nreturn redis.call('get', KEYS[1])", "1", "k"), words("eval", "#!lua flags=no-writes", "1", "k"),
+		words("eval", "#!lua flags=,no\nreturn 1", "0"), words("eval", "#!lua name=x\nreturn 1", "0"), words("eval", "#!python\nreturn 1", "0"),
 		words("fcall", "f", "x"), words("fcall", "f", "1"), words("fcall_ro", "f", "0"), words("fcall", "f"), words("fcall_ro"),
 	} {
 		_, err := Parse(call, newTestScripts())

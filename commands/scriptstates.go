@@ -19,7 +19,11 @@ type cell struct {
 	shared word
 }
 
-const usualLeft = 1500
+// Two remaining times in milliseconds: a short one, and one that is longer than what scripts ask for at least.
+const (
+	usualLeft = 1500
+	longLeft  = 86_400_001
+)
 
 func present(who holder, value word, left int64) cell {
 	return cell{who: who, key: modelKey{exists: true, value: value, left: left}}
@@ -137,16 +141,10 @@ func stateOf(n int, cellOf func(i int) cell) *state {
 func (t *trial) statesOfOne(try func(func(int) cell), brief bool) {
 	only := func(c cell) { try(func(int) cell { return c }) }
 	only(cell{})
-	owned, others, kinds := t.owned(0), t.others(0), t.kinds()
-	for _, left := range append(t.remainingProbes(), noExpiry) {
-		for _, c := range owned {
+	values, kinds := append(t.owned(0), t.others(0)...), t.kinds()
+	for _, left := range t.lefts() {
+		for _, c := range values {
 			only(c.lasting(left))
-		}
-		for i, c := range others {
-			// Every other value with two remaining times, the unknown one with all.
-			if i == 0 || left == usualLeft || left == noExpiry {
-				only(c.lasting(left))
-			}
 		}
 	}
 	if brief {
@@ -194,11 +192,17 @@ func (t *trial) statesOfMany(try func(func(int) cell)) {
 			}
 		}
 	}
+	lefts := []int64{usualLeft}
+	if t.timed {
+		lefts = []int64{usualLeft, longLeft, noExpiry}
+	}
 	for i := range n {
 		alone := append(t.others(i), t.owned(i)...)
 		for _, c := range alone {
 			for _, b := range grounds {
-				try(except(b, map[int]cell{i: c}))
+				for _, left := range lefts {
+					try(except(b, map[int]cell{i: c.lasting(left)}))
+				}
 				if n > manyKeys {
 					break
 				}
@@ -220,7 +224,7 @@ func (t *trial) timesOfMany(b func(int) cell, try func(func(int) cell), brief bo
 	if !b(0).key.exists {
 		return
 	}
-	for _, left := range append(t.remainingProbes(), noExpiry) {
+	for _, left := range t.lefts() {
 		try(func(i int) cell { return b(i).lasting(left) })
 	}
 	for i := range t.names {

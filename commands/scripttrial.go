@@ -17,11 +17,13 @@ type trial struct {
 	db      int
 	line    int
 	amounts []symbol // that were passed as an expiry
-	again   bool     // it has touched a new key: from the start
+	timed   bool     // it asks for remaining times
+	again   bool     // it has touched a new key, or asked for the first time how long one lasts: from the start
+	late    lateness
 	left    []*law
 	lives   []ttlLaw // that explain every expiry set so far
-	answers map[holders]*sighting
-	order   []holders // of answers
+	answers map[occasion]*sighting
+	order   []occasion // of answers
 }
 
 // roles are the parts that words of the call or of the script play.
@@ -31,15 +33,22 @@ type roles struct {
 	becomes word   // of a swap: what the key is set to
 }
 
-// sighting is what has been answered while the keys were held so.
+// occasion is how the keys were held, and whether the script did nothing although it may be an extend.
+type occasion struct {
+	holders
+	spared bool
+}
+
+// sighting is what has been answered on an occasion.
 type sighting struct {
 	answer answer
+	left   int64 // that the first key had when it was noted
 	varies bool
 }
 
 // start finds the keys and the tokens: by what the script does while all keys hold the same.
 func (t *trial) start() {
-	*t = trial{recognition: t.recognition, ttls: t.ttls, roles: roles{names: t.names}, db: unset, left: slices.Clone(laws), answers: make(map[holders]*sighting)}
+	*t = trial{recognition: t.recognition, ttls: t.ttls, roles: roles{names: t.names}, timed: t.timed, db: unset, left: slices.Clone(laws), answers: make(map[occasion]*sighting)}
 	t.firstTTL()
 	missing := t.uniform(cell{})
 	if t.stopped() {
@@ -88,6 +97,8 @@ func (t *trial) usable(r *run) bool {
 	if r.line > 0 && t.line == 0 {
 		t.line = r.line
 	}
+	t.again = t.again || r.timed && !t.timed
+	t.timed = t.timed || r.timed
 	if r.touched && t.db != unset && t.db != r.usedDB {
 		t.why = "uses two databases"
 		return false
@@ -127,12 +138,15 @@ func (t *trial) findToken() {
 		t.tokens = tokens()
 		t.becomes = r.now[0].value
 	}
-	for _, c := range t.others(0)[1:] { // before there is a token, all values are another's
-		if c.shared != (word{}) {
-			continue
-		}
-		if found(c, func() []word { return slices.Repeat([]word{c.key.value}, len(t.names)) }); t.stopped() {
-			return
+	values := t.others(0)[1:] // before there is a token, all values are another's
+	for _, left := range []int64{usualLeft, longLeft} {
+		for _, c := range values {
+			if c.shared != (word{}) {
+				continue
+			}
+			if found(c.lasting(left), func() []word { return slices.Repeat([]word{c.key.value}, len(t.names)) }); t.stopped() {
+				return
+			}
 		}
 	}
 	if t.tokens == nil && len(t.names) > 1 {
@@ -193,7 +207,7 @@ func (t *trial) all() {
 // check runs the script in one state and strikes out what does not explain what it did.
 func (t *trial) check(st *state) {
 	r := t.runWith(t.names, st.keys, modelKey{}, st.shared)
-	if !t.usable(r) {
+	if !t.usable(r) || t.again {
 		return
 	}
 	if len(r.names) > len(t.names) {
@@ -204,7 +218,7 @@ func (t *trial) check(st *state) {
 		t.why = "fails " + st.who[0].String()
 		return
 	}
-	spared := t.spared(st) && (!r.changed() || r.past)
+	spared := t.spared(st) && (!r.changed() || r.past) || t.tooLate(st, r)
 	first := t.left[0]
 	t.left = slices.DeleteFunc(t.left, func(l *law) bool {
 		if spared && l.verb == Extend {
@@ -225,8 +239,8 @@ func (t *trial) check(st *state) {
 		return
 	}
 	t.expiries(st, r)
-	if st.count.odd == 0 && !(spared && t.left[0].verb == Extend) {
-		t.answered(st, r)
+	if st.count.odd == 0 {
+		t.answered(st, r, spared)
 	}
 }
 
@@ -241,13 +255,16 @@ func (t *trial) spared(st *state) bool {
 }
 
 // answered notes an answer.
-func (t *trial) answered(st *state, r *run) {
-	seen, ok := t.answers[st.count]
-	switch {
-	case !ok:
-		t.answers[st.count] = &sighting{answer: r.reply}
-		t.order = append(t.order, st.count)
-	case !seen.answer.same(r.reply):
+func (t *trial) answered(st *state, r *run, spared bool) {
+	when := occasion{st.count, spared}
+	seen, ok := t.answers[when]
+	if !ok {
+		t.answers[when] = &sighting{answer: r.reply, left: st.keys[0].left}
+		t.order = append(t.order, when)
+		return
+	}
+	var same bool
+	if seen.answer, same = seen.answer.merge(r.reply, seen.left, st.keys[0].left); !same {
 		seen.varies = true
 	}
 }

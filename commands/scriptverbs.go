@@ -144,6 +144,7 @@ func timeLeft(seconds bool) func(*run, []word) answer {
 	return func(r *run, args []word) answer {
 		k := r.key(args[0])
 		n := k.left
+		r.timed = true
 		switch {
 		case !k.exists:
 			n = -2
@@ -323,6 +324,7 @@ func expireIn(unit string) func(*run, []word) answer {
 
 func (r *run) persist(args []word) answer {
 	k := r.key(args[0])
+	r.timed = true
 	if !k.exists || k.life.none || !k.life.given && k.left == noExpiry {
 		return yesNo(false)
 	}

@@ -1,0 +1,2 @@
+#!lua flags=allow-stale,no-cluster
+if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0
