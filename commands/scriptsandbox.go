@@ -50,19 +50,22 @@ func (l *stepLimit) Err() error { return errTooLong }
 type sandbox struct {
 	vm      *lua.LState
 	proto   *lua.FunctionProto
+	keyed   bool // tables are filled by index: see next
 	limit   *stepLimit
 	env     *lua.LTable
 	globals *lua.LTable
 	opaque  *lua.LTable // the metatable of symbols
+	errors  *lua.LTable // and of errors
 	symbols map[word]*lua.LUserData
 	now     *run
 	broken  bool // gopher-lua has lost its stack: nothing can be run any more
 }
 
-func newSandbox(proto *lua.FunctionProto) *sandbox {
+func newSandbox(known *knownScript) *sandbox {
 	s := &sandbox{
+		keyed:   known.keyed,
 		vm:      lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: maxFrames, RegistrySize: maxRegisters}),
-		proto:   proto,
+		proto:   known.proto,
 		limit:   &stepLimit{Context: context.Background(), all: maxAllSteps, over: make(chan struct{})},
 		symbols: make(map[word]*lua.LUserData),
 	}
@@ -70,14 +73,15 @@ func newSandbox(proto *lua.FunctionProto) *sandbox {
 	s.vm.SetContext(s.limit)
 	s.globals = s.library("the global ", map[string]lua.LGFunction{
 		"tonumber": s.tonumber, "tostring": s.tostring, "type": s.typeName, "ipairs": s.ipairs, "pairs": s.pairs, "next": s.next,
-		"unpack": s.unpack, "select": s.choice, indexGuard: s.index,
+		"unpack": s.unpack, "select": s.choice, indexGuard: s.index, lengthGuard: s.length, moduloGuard: s.arithmetic(modulo),
 	})
 	s.globals.RawSetString("redis", s.sealed(s.library("redis.", map[string]lua.LGFunction{
 		"call": s.call, "pcall": s.pcall, "status_reply": s.statusReply, "error_reply": s.errorReply,
 		"replicate_commands": func(vm *lua.LState) int { vm.Push(lua.LTrue); return 1 },
 	})))
 	s.globals.RawSetString("math", s.sealed(s.library("math.", map[string]lua.LGFunction{
-		"floor": s.rounded(math.Floor), "ceil": s.rounded(math.Ceil), "min": s.extreme(math.Min), "max": s.extreme(math.Max),
+		"floor": s.rounded(math.Floor), "ceil": s.rounded(math.Ceil),
+		"min": s.extreme(func(a, b lua.LNumber) bool { return a < b }), "max": s.extreme(func(a, b lua.LNumber) bool { return a > b }),
 	})))
 	s.globals.RawSetString("table", s.sealed(s.library("table.", map[string]lua.LGFunction{
 		"insert": s.insert, "getn": s.length,
@@ -86,8 +90,13 @@ func newSandbox(proto *lua.FunctionProto) *sandbox {
 	s.globals.RawSetString("string", texts)
 	methods := s.vm.NewTable()
 	methods.RawSetString("__index", texts)
+	for event, f := range s.operators() {
+		methods.RawSetString(event, s.vm.NewFunction(f))
+	}
 	s.vm.SetMetatable(lua.LString(""), methods)
 	s.env = s.sealed(s.globals)
+	s.errors = s.vm.NewTable()
+	s.errors.RawSetString("__index", s.vm.NewFunction(s.missingField))
 	s.opaque = s.vm.NewTable()
 	s.opaque.RawSetString("__index", texts)
 	for _, event := range []string{"newindex", "call", "add", "sub", "mul", "div", "mod", "pow", "unm", "len", "lt", "le"} {
@@ -119,6 +128,9 @@ func (s *sandbox) sealed(shown *lua.LTable) *lua.LTable {
 	t.Metatable = meta
 	return t
 }
+
+// spend is what a function costs that has n values to look at, in instructions.
+func (s *sandbox) spend(n int) { s.limit.left -= n }
 
 // execute runs the script once. It returns with r.why or r.peeked set, or with what the script did.
 func (s *sandbox) execute(r *run) {
@@ -216,7 +228,10 @@ func asWord(v lua.LValue) (word, bool) {
 		return word{text: string(v)}, true
 	case lua.LNumber:
 		f := float64(v)
-		if f == math.Trunc(f) && math.Abs(f) < 1e17 {
+		switch {
+		case math.IsInf(f, 0), math.IsNaN(f), f == 0 && math.Signbit(f):
+			return word{}, false // written otherwise by C, if not even by each C in its own way
+		case f == math.Trunc(f) && math.Abs(f) < 1e17:
 			return word{text: strconv.FormatInt(int64(f), 10)}, true
 		}
 		return word{text: strconv.FormatFloat(f, 'g', 17, 64)}, true
