@@ -37,6 +37,12 @@ func (s *sandbox) command(vm *lua.LState) answer {
 	args := make([]word, vm.GetTop())
 	for i := range args {
 		w, ok := asWord(vm.Get(i + 1))
+		if m, isMade := madeOf(vm.Get(i + 1)); isMade {
+			if !m.number {
+				s.stop("gives a command a text that it has made")
+			}
+			w, ok = m.parts[0], true
+		}
 		if !ok && vm.Get(i+1).Type() == lua.LTNumber {
 			s.stop("gives a command a number that is infinite, or none, or minus zero")
 		}
@@ -116,12 +122,28 @@ func (s *sandbox) missingField(vm *lua.LState) int {
 }
 
 func (s *sandbox) statusReply(vm *lua.LState) int {
+	if _, ok := madeOf(vm.Get(1)); ok {
+		t := s.vm.NewTable()
+		t.RawSetString("ok", vm.Get(1))
+		vm.Push(t)
+		return 1
+	}
 	vm.Push(s.field("ok", s.onlyText(vm, "redis.status_reply")))
 	return 1
 }
 
 // errorReply follows Redis 7: a text of one word gets the code ERR, any other brings its own, with or without the dash.
 func (s *sandbox) errorReply(vm *lua.LState) int {
+	if m, ok := madeOf(vm.Get(1)); ok {
+		// Its code has to stand in the text of the script.
+		if !strings.Contains(m.parts[0].text, " ") || m.parts[0].text[0] == '-' {
+			return s.stop("gives redis.error_reply something else than a text of its own")
+		}
+		t := s.failure("")
+		t.RawSetString("err", vm.Get(1))
+		vm.Push(t)
+		return 1
+	}
 	text := strings.TrimPrefix(s.onlyText(vm, "redis.error_reply"), "-")
 	if !strings.Contains(text, " ") {
 		text = "ERR " + text
@@ -138,7 +160,6 @@ func (s *sandbox) onlyText(vm *lua.LState, caller string) string {
 	return string(text)
 }
 
-// tostring makes no text of a number: see collect for why texts must not come out of nothing.
 func (s *sandbox) tostring(vm *lua.LState) int {
 	switch v := vm.Get(1).(type) {
 	case lua.LString, *lua.LUserData:
@@ -146,6 +167,8 @@ func (s *sandbox) tostring(vm *lua.LState) int {
 	case lua.LBool, *lua.LNilType:
 		s.mint(v.String())
 		vm.Push(lua.LString(v.String()))
+	case lua.LNumber:
+		vm.Push(s.make(madeText{parts: []word{{text: s.written(v)}}, number: true}))
 	default:
 		return s.stop("turns a " + v.Type().String() + " into text")
 	}

@@ -1,1 +1,0 @@
-if redis.call("get",KEYS[1]) == ARGV[1] then error("no") else return 0 end
