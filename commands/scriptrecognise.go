@@ -13,8 +13,8 @@
 // same equalities then changes none of its steps: one run speaks for all of them.
 //
 // One thing more may be done with a symbol: to take the first n bytes of it (string.sub, GETRANGE), n being the same everywhere. The result is
-// a symbol again. Which of the call's values are longer than n belongs to the shape of the call, and recognition.apart sees to it that
-// no two of the texts in play begin alike, so that the equalities are known here too.
+// a symbol again. Which of the call's values are longer than n, and which keys begin alike, belongs to the shape of the call, and apart sees
+// to it that no other texts in play begin alike, so that the equalities are known here too.
 //
 // The state of a key is drawn from the same words: missing; held by each value of the call; by each text that the script knows; by
 // something else; with an expiry and without, and with several remaining times if the script asks for one; not a string, of each type that it could
@@ -86,7 +86,7 @@ func recognise(known *knownScript, call *callWords) (sh *shape, keep bool) {
 		c.why, c.peeked = "", 0
 		cut, minted := c.cut, len(c.minted)
 		f = c.attempt()
-		if c.alike {
+		if c.alike || c.cut > 0 && c.twinShown() {
 			c.why, c.forget = "compares the beginnings of arguments that begin alike", true
 			break
 		}
@@ -109,7 +109,9 @@ func recognise(known *knownScript, call *callWords) (sh *shape, keep bool) {
 func (c *recognition) shape(f finding) (sh *shape, keep bool) {
 	sh = &shape{inKeys: c.call.keys, n: c.call.n, same: c.call.same, literal: make([]string, c.call.n), why: c.why, finding: f}
 	keep = !c.forget
-	sh.cut = c.cut
+	if sh.cut = c.cut; sh.cut > 0 {
+		sh.twins = c.call.twins(sh.cut)
+	}
 	for i := range c.call.n {
 		g := c.groups[c.of[i]]
 		sh.kind[i] = g.kind

@@ -45,6 +45,7 @@ type shape struct {
 	literal   []string // by position; "" where the kind is another
 	cut       int      // the verdict depends on how values begin: the first cut bytes are compared; see apart
 	long      [maxWords]bool
+	twins     [maxWords]uint8
 
 	why string // refused; else:
 	finding
@@ -109,7 +110,7 @@ func (k *knownScript) shapeOf(w *callWords) *shape {
 
 func (k *knownScript) find(w *callWords) *shape {
 	for i, sh := range k.shapes {
-		if sh.matches(w) && (sh.cut == 0 || apart(w, k, sh.cut)) {
+		if sh.matches(w) && (sh.cut == 0 || apart(w, k, sh.cut) && w.twins(sh.cut) == sh.twins) {
 			copy(k.shapes[1:i+1], k.shapes[:i])
 			k.shapes[0] = sh
 			return sh

@@ -89,6 +89,8 @@ func unchanged(watched []Watched, replies ...Reply) Transaction {
 func oneChange(queued []Command) (Transaction, error) {
 	c := queued[0]
 	switch {
+	case c.Next != nil:
+		return Transaction{}, discarded("has a script that decides by the time that is left")
 	case len(queued) == 1 && (c.Verb.OfLocks() || c.Verb == Ping || c.Verb == Echo):
 		return Transaction{Command: c}, nil
 	case len(queued) == 1:

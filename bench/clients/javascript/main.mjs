@@ -41,9 +41,9 @@ const refused = [
 
 const names = { ioredis6: 'ioredis', redlock4: 'redlock', redlock5: 'redlock', redis: 'node-redis' };
 
-function print(name, how, checks, note = '') {
+function line(name, how, checks, note = '') {
   const row = { language: 'JavaScript', library: names[name] ?? name, version: version(name), how, checks, note };
-  process.stdout.write(`${JSON.stringify(row)}\n`);
+  return `${JSON.stringify(row)}\n`;
 }
 
 const probe = ioredis();
@@ -51,17 +51,25 @@ const pttl = (key) => probe.pttl(key);
 
 async function tryOut([name, how, make, keys = 1]) {
   try {
-    print(name, how, await exercise(await make(), await make(), pttl, keys));
+    return line(name, how, await exercise(await make(), await make(), pttl, keys));
   } catch (error) {
-    print(name, how, none(reason(error))); // it could not even connect
+    return line(name, how, none(reason(error))); // it could not even connect
   }
 }
 
-const queue = [...rows];
-await Promise.all([...Array(ATONCE)].map(async () => {
-  for (let row = queue.shift(); row; row = queue.shift()) await tryOut(row);
+const jobs = [
+  ...rows.map((row) => () => tryOut(row)),
+  ...refused.map(([name, how, attempt, note]) => async () => line(name, how, { refused: await refusal(attempt) }, note)),
+];
+
+// Some at a time, and printed in their order: the table in README.md is not to change with every run.
+const lines = [];
+let printed = 0;
+await Promise.all([...Array(ATONCE)].map(async (_, first) => {
+  for (let i = first; i < jobs.length; i += ATONCE) {
+    lines[i] = await jobs[i]();
+    while (lines[printed]) process.stdout.write(lines[printed++]);
+  }
 }));
-for (const [name, how, attempt, note] of refused) {
-  print(name, how, { refused: await refusal(attempt) }, note);
-}
 close();
+process.exit(); // a check that was given up may still be waiting

@@ -21,7 +21,7 @@ final class Suite {
 
   private final PrintStream out = System.out;
   private final ExecutorService pool = Executors.newFixedThreadPool(AT_ONCE, Checks::daemon);
-  private final List<Future<?>> rows = new ArrayList<>();
+  private final List<Future<String>> rows = new ArrayList<>();
   private final RedisCommands<String, String> probe;
 
   Suite() {
@@ -41,28 +41,31 @@ final class Suite {
       } catch (Throwable e) { // it could not even connect
         checks = Checks.none(Checks.reason(e));
       }
-      print(library, artifact, how, checks, note);
+      return line(library, artifact, how, checks, note);
     }));
   }
 
   void refused(String library, String artifact, String how, String note, Callable<?> attempt) {
     rows.add(pool.submit(() ->
-        print(library, artifact, how, Map.of("refused", Checks.refusal(attempt)), note)));
+        line(library, artifact, how, Map.of("refused", Checks.refusal(attempt)), note)));
   }
 
-  /** Waits for all rows, and ends the process: some libraries leave threads behind. */
+  /**
+   * Prints the rows in their order, so that the table in README.md does not change with every run, and ends the process: some
+   * libraries leave threads behind.
+   */
   void end() throws Exception {
-    for (Future<?> row : rows) {
-      row.get();
+    for (Future<String> row : rows) {
+      out.println(row.get());
     }
     System.exit(0);
   }
 
-  private void print(String library, String artifact, String how, Map<String, String> checks, String note) {
+  private static String line(String library, String artifact, String how, Map<String, String> checks, String note) {
     List<String> pairs = new ArrayList<>();
     checks.forEach((name, result) -> pairs.add(quote(name) + ":" + quote(result)));
-    out.println("{\"language\":\"Java\",\"library\":" + quote(library) + ",\"version\":" + quote(version(artifact))
-        + ",\"how\":" + quote(how) + ",\"checks\":{" + String.join(",", pairs) + "},\"note\":" + quote(note) + "}");
+    return "{\"language\":\"Java\",\"library\":" + quote(library) + ",\"version\":" + quote(version(artifact))
+        + ",\"how\":" + quote(how) + ",\"checks\":{" + String.join(",", pairs) + "},\"note\":" + quote(note) + "}";
   }
 
   /** The version that is on the class path, not the one that was asked for. */

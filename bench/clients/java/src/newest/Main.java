@@ -13,10 +13,10 @@ import redis.clients.jedis.RedisProtocol;
 final class Main {
   public static void main(String[] args) throws Exception {
     Suite suite = new Suite();
-    suite.row("Jedis", "jedis", "SET NX PX, EVALSHA; RESP2", () -> jedis(RedisProtocol.RESP2));
-    suite.row("Jedis", "jedis", "SET NX PX, EVALSHA; RESP3", () -> jedis(RedisProtocol.RESP3));
-    suite.row("Lettuce", "lettuce-core", "SET NX PX, EVALSHA; RESP2", () -> Clients.lettuce(ProtocolVersion.RESP2));
-    suite.row("Lettuce", "lettuce-core", "SET NX PX, EVALSHA; RESP3", () -> Clients.lettuce(ProtocolVersion.RESP3));
+    suite.row("Jedis", "jedis", "EVALSHA, RESP2", () -> jedis(RedisProtocol.RESP2));
+    suite.row("Jedis", "jedis", "EVALSHA, RESP3", () -> jedis(RedisProtocol.RESP3));
+    suite.row("Lettuce", "lettuce-core", "EVALSHA, RESP2", () -> Clients.lettuce(ProtocolVersion.RESP2));
+    suite.row("Lettuce", "lettuce-core", "EVALSHA, RESP3", () -> Clients.lettuce(ProtocolVersion.RESP3));
     suite.row("ShedLock", "shedlock-core", "Spring provider", "releases with a plain DEL", () -> shedLock(false));
     suite.row("ShedLock", "shedlock-core", "Spring provider, safeUpdate", () -> shedLock(true));
     suite.row("Spring Integration", "spring-integration-redis", "RedisLockRegistry, spin lock",

@@ -11,9 +11,11 @@ import redis.clients.jedis.RedisProtocol;
 final class Main {
   public static void main(String[] args) throws Exception {
     Suite suite = new Suite();
-    suite.row("Jedis", "jedis", "SET NX PX, EVALSHA; RESP2", () -> jedis(null));
-    suite.row("Jedis", "jedis", "SET NX PX, EVALSHA; RESP3", () -> jedis(RedisProtocol.RESP3));
-    suite.row("Lettuce", "lettuce-core", "SET NX PX, EVALSHA; RESP3", () -> Clients.lettuce(ProtocolVersion.RESP3));
+    suite.row("Jedis", "jedis", "EVALSHA, RESP2", () -> jedis(null));
+    suite.row("Jedis", "jedis", "EVALSHA, RESP3", () -> jedis(RedisProtocol.RESP3));
+    suite.row("Jedis", "jedis", "WATCH, GET, MULTI, DEL, EXEC",
+        () -> new TransactionLock(new JedisPool(Suite.HOST, Suite.PORT)));
+    suite.row("Lettuce", "lettuce-core", "EVALSHA, RESP3", () -> Clients.lettuce(ProtocolVersion.RESP3));
     suite.row("ShedLock", "shedlock-core", "Jedis provider", "releases with a plain DEL",
         () -> new ShedLock(new JedisLockProvider(new JedisPool(Suite.HOST, Suite.PORT), "test"), false));
     suite.row("Spring Integration", "spring-integration-redis", "RedisLockRegistry, spin lock",
