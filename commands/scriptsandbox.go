@@ -16,7 +16,7 @@ import (
 // The bounds of the sandbox. A release takes about 20 instructions and two frames.
 //
 // Memory needs no counter of its own: a text cannot become longer (nothing joins texts), one instruction stores at most one element
-// or fills a table up to maxElements (scriptindex.go), and a run ends below 8 MB.
+// or fills a table up to maxElements (scripttables.go), and no run holds 8 MB.
 const (
 	maxSteps     = 2_000     // instructions of one run
 	maxAllSteps  = 1_500_000 // of all runs of one recognition, with stepsPerRun for each: below 0.3 s
