@@ -150,10 +150,11 @@ type run struct {
 	timed    bool     // it has asked for how long a key lasts
 	line     int      // where it called a command that may write, or 0
 	past     bool     // it set an expiry that has passed, which deletes the key
-	reply    answer   // also of a run that was rejected
+	reply    answer   // also of a run that was rejected or has thrown an error
 	items    int      // in the arrays of reply
 	why      string   // set: it did what we do not do
 	peeked   symbol   // set: it looked into that symbol, and ended there
+	thrown   bool     // it ended with an error of its own
 	rejected bool     // it ended with an error that redis.call raised
 }
 
