@@ -95,6 +95,9 @@ func recognise(known *knownScript, call *callWords) (sh *shape, keep bool) {
 		}
 		if c.peeked > maxWords {
 			c.why = "looks into the value of the key"
+			if c.peeked == audience {
+				c.why = "depends on how many have heard its message"
+			}
 			c.showAsGiven()
 			break
 		}
