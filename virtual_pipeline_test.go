@@ -41,3 +41,13 @@ func TestSelectBehindASecondRound(t *testing.T) {
 		c.wants("+OK", "+OK", ":90000")
 	})
 }
+
+// An EXEC that is refused ends the transaction, and what a WATCH in front of it is still reading is not watched by the next one.
+func TestRefusedExecForgetsWhatIsBeingRead(t *testing.T) {
+	virtual(t, 3, func(w world) {
+		c := w.client(w.redlockd())
+		c.batch("SET k t PX 60000", "WATCH k", "MULTI", "EXEC x")
+		c.wants("+OK", "+OK", "+OK", "-EXECABORT …")
+		c.talk("DEL k", ":1", "", "MULTI", "+OK", "", "EXEC", "*0")
+	})
+}
