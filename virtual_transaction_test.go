@@ -117,6 +117,19 @@ func TestTransactionLimits(t *testing.T) {
 	})
 }
 
+// What a transaction answers of a key that is not there, and what it does with the key of no name.
+func TestTransactionOfMissingKeys(t *testing.T) {
+	virtual(t, 3, func(w world) {
+		c := w.client(w.redlockd())
+		for command, reply := range map[string]string{"GETEX k PX 100": "nil", "GETDEL k": "nil", "DEL k": ":0", "PEXPIRE k 100": ":0"} {
+			c.talk("WATCH k", "+OK", "", "MULTI", "+OK", "", command, "+QUEUED", "", "EXEC", "*1", reply)
+		}
+		c.talk("MSETEX 3 a t b t  t NX PX 60000", ":1", "", "WATCH ", "+OK", "", "MULTI", "+OK", "", "DEL a b", "+QUEUED", "", "EXEC", "-EXECABORT …",
+			"", "EXISTS a b ", ":3", "", "WATCH ", "+OK", "", "MULTI", "+OK", "", "DEL ", "+QUEUED", "", "EXEC", "*1", ":1", "", "EXISTS a b ", ":2", "",
+			"EXEC x", "-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command")
+	})
+}
+
 // Each database is a key space of its own, and a node that forgot is taught all of them.
 func TestDatabases(t *testing.T) {
 	virtual(t, 5, func(w world) {

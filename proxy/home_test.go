@@ -203,3 +203,18 @@ func TestRepliesAreBounded(t *testing.T) {
 		t.Fatalf("%d of 50 replies", n)
 	}
 }
+
+// Of a transaction that is too long to be carried out nothing but its length is kept.
+func TestLongTransactionIsOnlyCounted(t *testing.T) {
+	c := &session{}
+	kept := 0
+	for range commands.MaxQueued {
+		c.queue(&step{command: commands.Command{Args: [][]byte{make([]byte, 1000)}}})
+	}
+	for _, q := range c.transaction.queued {
+		kept += len(q.Args)
+	}
+	if _, err := commands.Atomic(nil, 0, c.transaction.queued); err == nil || kept != commands.MaxCarriedOut {
+		t.Fatalf("%d commands kept, %v", kept, err)
+	}
+}

@@ -20,23 +20,20 @@ type LockRules struct {
 // errPast: an absolute expiry that is over would grant what has lapsed already.
 const errPast = commands.Error("ERR invalid expire time, in the past by the clock of redlockd")
 
-// request makes the round of a command in database db. clamped says that its ttl was replaced by MaxTTL.
-func (l LockRules) request(c *commands.Command, db int, wall time.Time) (req *quorum.Request, clamped bool, err error) {
+// request makes the round of a command. clamped says that its ttl was replaced by MaxTTL.
+func (l LockRules) request(c *commands.Command, wall time.Time) (req *quorum.Request, clamped bool, err error) {
 	if err := l.sizes(c); err != nil {
 		return nil, false, err
 	}
 	if err := reserved(c); err != nil {
 		return nil, false, err
 	}
-	if c.DB >= 0 {
-		db = c.DB
-	}
 	c.Asked = wall
 	if c.Verb == commands.Expire && c.Expiry.Kind == commands.SinceEpoch && c.Expiry.MS <= wall.UnixMilli() {
 		c.Lapse()
 	}
 	req = &quorum.Request{
-		Op: ops[c.Verb], Key: inDB(c.Key, db), Keys: allInDB(c.Keys, db), Token: c.Token, Tokens: c.Tokens,
+		Op: ops[c.Verb], Key: inDB(c.Key, c.DB), Keys: allInDB(c.Keys, c.DB), Token: c.Token, Tokens: c.Tokens,
 		Each: c.Each, Own: owns[c.Own], Prefix: c.Prefix,
 		If: conditions[c.If], Was: c.Was, Old: c.Old,
 	}

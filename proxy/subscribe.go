@@ -48,7 +48,7 @@ func (c *session) alone(verb commands.Verb) bool {
 	switch verb {
 	case commands.Subscribe, commands.Unsubscribe, commands.Reset:
 		return true
-	case commands.Publish:
+	case commands.Publish, commands.Hello:
 		return c.subs.to != nil
 	}
 	return false
@@ -58,6 +58,7 @@ func (c *session) alone(verb commands.Verb) bool {
 func (c *session) receive() {
 	if c.subs.to != nil {
 		c.reply.out = append(c.reply.out, c.subs.to.overtake()...)
+		c.unmuted()
 	}
 }
 
@@ -165,6 +166,7 @@ func (c *session) confirm(word string, name []byte, kind topicKind) {
 	r.text(word)
 	r.bulk(name)
 	r.int(c.subs.counted(kind))
+	c.unmuted()
 }
 
 // publish: a client that has subscribed itself gets the message before the reply, as from Redis.
