@@ -218,3 +218,13 @@ func TestLongTransactionIsOnlyCounted(t *testing.T) {
 		t.Fatalf("%d commands kept, %v", kept, err)
 	}
 }
+
+// Nobody may make the nodes' answers so large that the votes behind them come too late.
+func TestLooksAreBounded(t *testing.T) {
+	s := newTestServer(always{quorum.Answer{Vote: quorum.Yes, Seen: make([]quorum.Held, maxLooked)}})
+	keys := strings.Repeat(" k", maxLooked)
+	got := conversation(t, s, []string{"MGET" + keys, "MGET k" + keys, "EXISTS k" + keys})
+	if !strings.Contains(got, fmt.Sprintf("< *%d\n", maxLooked)) || strings.Count(got, "< -ERR more than 128 keys to look at in one command\n") != 1 {
+		t.Fatal(got)
+	}
+}
