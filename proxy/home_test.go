@@ -228,3 +228,20 @@ func TestLooksAreBounded(t *testing.T) {
 		t.Fatal(got)
 	}
 }
+
+// A connection that is idle has given back what a long pipeline took.
+func TestIdleSessionIsSmall(t *testing.T) {
+	withCrowd(t, 1, func(c *crowd) {
+		c.say(0, strings.Repeat("PING ; ", 999)+"PING")
+		c.conns[0].SetReadDeadline(time.Now().Add(time.Millisecond))
+		if got, _ := readAvailable(c.conns[0]); strings.Count(got, "PONG") != 1000 {
+			t.Fatal(got)
+		}
+		synctest.Wait()
+		for _, s := range c.server.sessions {
+			if cap(s.steps) > maxIdleSteps || cap(s.reply.out) > maxIdleReply {
+				t.Errorf("keeps %d steps and %d bytes", cap(s.steps), cap(s.reply.out))
+			}
+		}
+	})
+}
