@@ -218,3 +218,30 @@ func TestLongTransactionIsOnlyCounted(t *testing.T) {
 		t.Fatalf("%d commands kept, %v", kept, err)
 	}
 }
+
+// Nobody may make the nodes' answers so large that the votes behind them come too late.
+func TestLooksAreBounded(t *testing.T) {
+	s := newTestServer(always{quorum.Answer{Vote: quorum.Yes, Seen: make([]quorum.Held, maxLooked)}})
+	keys := strings.Repeat(" k", maxLooked)
+	got := conversation(t, s, []string{"MGET" + keys, "MGET k" + keys, "EXISTS k" + keys})
+	if !strings.Contains(got, fmt.Sprintf("< *%d\n", maxLooked)) || strings.Count(got, "< -ERR more than 128 keys to look at in one command\n") != 1 {
+		t.Fatal(got)
+	}
+}
+
+// A connection that is idle has given back what a long pipeline took.
+func TestIdleSessionIsSmall(t *testing.T) {
+	withCrowd(t, 1, func(c *crowd) {
+		c.say(0, strings.Repeat("PING ; ", 999)+"PING")
+		c.conns[0].SetReadDeadline(time.Now().Add(time.Millisecond))
+		if got, _ := readAvailable(c.conns[0]); strings.Count(got, "PONG") != 1000 {
+			t.Fatal(got)
+		}
+		synctest.Wait()
+		for _, s := range c.server.sessions {
+			if cap(s.steps) > maxIdleSteps || cap(s.reply.out) > maxIdleReply {
+				t.Errorf("keeps %d steps and %d bytes", cap(s.steps), cap(s.reply.out))
+			}
+		}
+	})
+}

@@ -20,6 +20,10 @@ type LockRules struct {
 // errPast: an absolute expiry that is over would grant what has lapsed already.
 const errPast = commands.Error("ERR invalid expire time, in the past by the clock of redlockd")
 
+// maxLooked is how many keys one command may look at. Values are all that makes the nodes' answers large, and everybody's votes wait
+// behind them: a thousand values of full size would make a node miss its timeout.
+const maxLooked = 128
+
 // request makes the round of a command. clamped says that its ttl was replaced by MaxTTL.
 func (l LockRules) request(c *commands.Command, wall time.Time) (req *quorum.Request, clamped bool, err error) {
 	if err := l.sizes(c); err != nil {
@@ -107,6 +111,9 @@ func named(c *commands.Command, key, value func([]byte) error) error {
 }
 
 func (l LockRules) sizes(c *commands.Command) error {
+	if c.Verb == commands.Inspect && len(c.Keys) > maxLooked {
+		return commands.Error(fmt.Sprintf("ERR more than %d keys to look at in one command", maxLooked))
+	}
 	return named(c, func(key []byte) error {
 		if len(key) > l.MaxKey {
 			return commands.Error(fmt.Sprintf("ERR key of %d bytes is longer than max-key %d", len(key), l.MaxKey))

@@ -183,6 +183,14 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	})
 }
 
+// A channel that nobody could have subscribed to is not compared with the patterns either: it could take minutes.
+func TestPublishedNamesAreBounded(t *testing.T) {
+	withCrowd(t, 1, func(c *crowd) {
+		c.say(0, "PUBLISH "+strings.Repeat("x", maxChannel)+" m ; PUBLISH "+strings.Repeat("x", maxChannel+1)+" m ; SPUBLISH "+strings.Repeat("x", maxChannel+1)+" m")
+		c.hears(0, ":0 -ERR channel of 513 bytes is longer than 512 -ERR channel of 513 bytes is longer than 512")
+	})
+}
+
 // Who wants no replies still gets messages, and the confirmations of its subscriptions.
 func TestMessagesAreNoReplies(t *testing.T) {
 	withCrowd(t, 2, func(c *crowd) {

@@ -56,8 +56,11 @@ func newSession(s *Server, conn redcon.Conn) *session {
 	return c
 }
 
-// maxIdleReply is what a connection may keep of a large batch of replies.
-const maxIdleReply = 16 << 10
+// What a connection may keep of a large batch: most are idle, most of the time.
+const (
+	maxIdleReply = 16 << 10 // bytes of its replies
+	maxIdleSteps = 64       // commands
+)
 
 // maxReplies is how many bytes of replies are kept back until the batch is complete.
 const maxReplies = 64 << 10
@@ -101,6 +104,9 @@ func (c *session) settle() {
 	c.subs.release()
 	clear(c.steps)
 	c.steps = c.steps[:0]
+	if cap(c.steps) > maxIdleSteps {
+		c.steps = nil
+	}
 }
 
 func (c *session) write() {
