@@ -118,15 +118,19 @@ func (w world) client(ln *quorumtest.Listener) *client {
 // send a command, its words separated by blanks.
 func (c *client) send(command string) {
 	c.Helper()
-	words := strings.Split(command, " ")
-	var b strings.Builder
-	fmt.Fprintf(&b, "*%d\r\n", len(words))
-	for _, w := range words {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(w), w)
-	}
-	if _, err := c.conn.Write([]byte(b.String())); err != nil {
+	if _, err := c.conn.Write(wire(command)); err != nil {
 		c.Fatal(err)
 	}
+}
+
+// wire is a command in RESP.
+func wire(command string) []byte {
+	words := strings.Split(command, " ")
+	b := fmt.Appendf(nil, "*%d\r\n", len(words))
+	for _, w := range words {
+		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(w), w)
+	}
+	return b
 }
 
 // receive a reply: a status, error or integer as its line, a bulk as its text, nil as "nil", the nil of an array as "nil array".

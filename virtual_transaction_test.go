@@ -62,6 +62,7 @@ func TestR1TransactionTakes(t *testing.T) {
 			c.talk("WATCH k", "+OK", "", "MULTI", "+OK", "", "SET k "+string(rune('a'))+" PX 1000", "+QUEUED")
 		}
 		a.talk("EXEC", "*1", "+OK")
+		synctest.Wait() // on all nodes: a minority may have heard b first otherwise
 		b.talk("EXEC", "nil array")
 		w.wantHolders("k", "a", 5)
 	})
@@ -113,6 +114,19 @@ func TestTransactionLimits(t *testing.T) {
 			c.talk("PING", "+QUEUED")
 		}
 		c.talk("PING", "-ERR more than 64 commands in a transaction", "", "EXEC", "-EXECABORT Transaction discarded because of previous errors.", "", "PING", "+PONG")
+	})
+}
+
+// What a transaction answers of a key that is not there, and what it does with the key of no name.
+func TestTransactionOfMissingKeys(t *testing.T) {
+	virtual(t, 3, func(w world) {
+		c := w.client(w.redlockd())
+		for command, reply := range map[string]string{"GETEX k PX 100": "nil", "GETDEL k": "nil", "DEL k": ":0", "PEXPIRE k 100": ":0"} {
+			c.talk("WATCH k", "+OK", "", "MULTI", "+OK", "", command, "+QUEUED", "", "EXEC", "*1", reply)
+		}
+		c.talk("MSETEX 3 a t b t  t NX PX 60000", ":1", "", "WATCH ", "+OK", "", "MULTI", "+OK", "", "DEL a b", "+QUEUED", "", "EXEC", "-EXECABORT …",
+			"", "EXISTS a b ", ":3", "", "WATCH ", "+OK", "", "MULTI", "+OK", "", "DEL ", "+QUEUED", "", "EXEC", "*1", ":1", "", "EXISTS a b ", ":2", "",
+			"EXEC x", "-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command")
 	})
 }
 

@@ -34,7 +34,7 @@ type knownScript struct {
 	sha     string
 	proto   *lua.FunctionProto // nil when why is set
 	keyed   bool               // it fills tables by index or by name
-	makes   bool               // it may make texts: see scriptmade.go
+	makes   bool               // it may make texts, or publish: see scriptmade.go
 	turns   turns
 	why     string              // why it is refused whatever its arguments are
 	texts   map[string]struct{} // every text that the script can hold without being given it: see collect
@@ -112,6 +112,8 @@ func scanTokens(body []byte) (makes bool, why string) {
 		switch token.Type {
 		case parse.TIdent:
 			makes = makes || token.Str == "format" || token.Str == "tostring"
+		case parse.TString:
+			makes = makes || strings.EqualFold(token.Str, "publish") // how many have heard it cannot be compared either
 		case '+', '-', '*', '/', '%', '^', '#', parse.T2Comma:
 			if operators++; operators > maxOperators {
 				return makes, fmt.Sprintf("has more than %d operators", maxOperators)

@@ -19,7 +19,7 @@ const (
 	lengthGuard = "(length)"
 	// moduloGuard is %: of large and of infinite numbers, gopher-lua has another remainder.
 	moduloGuard = "(modulo)"
-	// joinGuard is .., and the others are == and an index in a script that makes texts: see scriptmade.go.
+	// joinGuard is .., and the others are == and an index in a script that makes texts or publishes: see scriptmade.go.
 	joinGuard  = "(join)"
 	equalGuard = "(equal)"
 	readGuard  = "(read)"

@@ -55,6 +55,9 @@ func (s *sandbox) command(vm *lua.LState) answer {
 		s.now.line = lineOf(vm.Where(1))
 	}
 	reply := s.now.do(args)
+	if reply.text.symbol == audience && !s.makes {
+		s.stop("publishes in a hidden way") // where comparisons are not guarded
+	}
 	if s.now.why != "" || s.now.peeked != 0 {
 		vm.RaiseError("stop")
 	}
@@ -178,6 +181,9 @@ func (s *sandbox) tostring(vm *lua.LState) int {
 func (s *sandbox) typeName(vm *lua.LState) int {
 	name := vm.CheckAny(1).Type()
 	if name == lua.LTUserData {
+		if w, ok := asWord(vm.Get(1)); ok && w.symbol == audience {
+			return s.peekAt(audience)
+		}
 		name = lua.LTString
 	}
 	s.mint(name.String())

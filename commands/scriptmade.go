@@ -132,6 +132,9 @@ func (s *sandbox) unmade(v lua.LValue) {
 	if _, ok := madeOf(v); ok {
 		s.stop("compares a text that it has made")
 	}
+	if w, ok := asWord(v); ok && w.symbol == audience {
+		s.peekAt(audience)
+	}
 }
 
 // log is redis.log. Nobody can see what is logged, so it is not kept.
@@ -170,6 +173,9 @@ func (s *sandbox) fail(vm *lua.LState, v lua.LValue) int {
 		parts, v = nil, t.RawGetString("err")
 	}
 	if v == lua.LNil {
+		return s.stop("fails without a text")
+	}
+	if _, ok := v.(lua.LBool); ok {
 		return s.stop("fails without a text")
 	}
 	parts = append(parts, s.partsOf(v)...)

@@ -16,11 +16,11 @@ import (
 // The bounds of the sandbox. A release takes about 20 instructions and two frames.
 //
 // Memory needs no counter of its own: a text cannot become longer (nothing joins texts), one instruction stores at most one element
-// or fills a table up to maxElements (scriptindex.go), and a run ends below 8 MB.
+// or fills a table up to maxElements (scripttables.go), and no run holds 8 MB.
 const (
 	maxSteps     = 2_000     // instructions of one run
-	maxAllSteps  = 1_000_000 // of all runs of one recognition, with stepsPerRun for each: below 0.3 s
-	stepsPerRun  = 50        // what it costs to begin a run, in instructions
+	maxAllSteps  = 1_500_000 // of all runs of one recognition, with stepsPerRun for each: below 0.3 s
+	stepsPerRun  = 150       // what it costs to begin a run, in instructions
 	maxElements  = 256       // of a table that is filled by index, of an argument list, of a reply
 	maxDepth     = 4         // of tables in a reply
 	maxFrames    = 32
@@ -49,8 +49,8 @@ func (l *stepLimit) Err() error { return errTooLong }
 // sandbox runs one script many times. Nothing survives a run: globals and the redis table cannot be written, KEYS and ARGV are new.
 type sandbox struct {
 	vm      *lua.LState
-	proto   *lua.FunctionProto
 	sha     string
+	proto   *lua.FunctionProto
 	keyed   bool // tables are filled by index: see next
 	makes   bool // it may make texts
 	limit   *stepLimit
@@ -65,11 +65,11 @@ type sandbox struct {
 
 func newSandbox(known *knownScript) *sandbox {
 	s := &sandbox{
-		sha:     known.sha,
 		keyed:   known.keyed,
 		makes:   known.makes,
 		vm:      lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: maxFrames, RegistrySize: maxRegisters}),
 		proto:   known.proto,
+		sha:     known.sha,
 		limit:   &stepLimit{Context: context.Background(), all: maxAllSteps, over: make(chan struct{})},
 		symbols: make(map[word]*lua.LUserData),
 	}
@@ -77,8 +77,9 @@ func newSandbox(known *knownScript) *sandbox {
 	s.vm.SetContext(s.limit)
 	s.globals = s.library("the global ", map[string]lua.LGFunction{
 		"tonumber": s.tonumber, "tostring": s.tostring, "type": s.typeName, "ipairs": s.ipairs, "pairs": s.pairs, "next": s.next,
-		"unpack": s.unpack, "select": s.choice, indexGuard: s.index, lengthGuard: s.length, moduloGuard: s.arithmetic(modulo),
-		joinGuard: s.join, equalGuard: s.equal, readGuard: s.indexRead, "error": s.throw, "assert": s.assert,
+		"error": s.throw, "assert": s.assert, "unpack": s.unpack, "select": s.choice,
+		indexGuard: s.index, lengthGuard: s.length, moduloGuard: s.arithmetic(modulo),
+		joinGuard: s.join, equalGuard: s.equal, readGuard: s.indexRead,
 	})
 	calls := s.library("redis.", map[string]lua.LGFunction{
 		"call": s.call, "pcall": s.pcall, "status_reply": s.statusReply, "error_reply": s.errorReply,

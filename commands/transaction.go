@@ -2,9 +2,12 @@ package commands
 
 import "bytes"
 
-// MaxQueued is how many commands may stand between MULTI and EXEC. More than two are never carried out, but a client is told of
+// MaxQueued is how many commands may stand between MULTI and EXEC. More than MaxCarriedOut are never carried out, but a client is told of
 // that at EXEC.
-const MaxQueued = 64
+const (
+	MaxQueued     = 64
+	MaxCarriedOut = 2
+)
 
 // MaxWatched is how many keys a connection may watch at a time.
 const MaxWatched = 64
@@ -54,7 +57,7 @@ func Atomic(watched []Watched, db int, queued []Command) (Transaction, error) {
 		return t, err
 	}
 	c := &t.Command
-	if len(watched) > 1 || c.DB >= 0 && c.DB != db || !bytes.Equal(keyOf(c), watched[0].Key) {
+	if key := keyOf(c); len(watched) > 1 || c.DB >= 0 && c.DB != db || key == nil || !bytes.Equal(key, watched[0].Key) {
 		return t, discarded("watches another key than the one it changes")
 	}
 	t.Compared = true
@@ -62,8 +65,11 @@ func Atomic(watched []Watched, db int, queued []Command) (Transaction, error) {
 		return t, ifHolds(c, watched[0].Value)
 	}
 	if c.Verb == Delete || c.Verb == Expire {
-		t = unchanged(watched, reply0)
-		return t, nil
+		nothing := reply0
+		if c.Old {
+			nothing = replyNil
+		}
+		return unchanged(watched, nothing), nil
 	}
 	return t, ifFree(c)
 }
@@ -95,7 +101,7 @@ func oneChange(queued []Command) (Transaction, error) {
 		return Transaction{Command: c}, nil
 	case len(queued) == 1:
 		return Transaction{}, discarded("has " + c.Name)
-	case len(queued) > 2:
+	case len(queued) > MaxCarriedOut:
 		return Transaction{}, discarded("has more commands")
 	}
 	then := queued[1]

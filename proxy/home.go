@@ -106,7 +106,7 @@ const databases = 16
 // selectDB is carried out when it is read, so that what is pipelined behind it is about that database.
 func (c *session) selectDB(arg []byte) error {
 	switch db, err := strconv.Atoi(string(arg)); {
-	case err != nil:
+	case err != nil || strconv.Itoa(db) != string(arg): // no plus, no leading zeros
 		return commands.Error("ERR value is not an integer or out of range")
 	case db < 0 || db >= databases:
 		return commands.Error("ERR DB index is out of range")
@@ -138,7 +138,7 @@ func (c *session) hello(args [][]byte) {
 	if len(args) > 0 {
 		v, err := strconv.Atoi(string(args[0]))
 		switch {
-		case err != nil:
+		case err != nil || strconv.Itoa(v) != string(args[0]):
 			c.reply.error("ERR Protocol version is not an integer or out of range")
 			return
 		case v != 2 && v != 3:

@@ -203,3 +203,45 @@ func TestRepliesAreBounded(t *testing.T) {
 		t.Fatalf("%d of 50 replies", n)
 	}
 }
+
+// Of a transaction that is too long to be carried out nothing but its length is kept.
+func TestLongTransactionIsOnlyCounted(t *testing.T) {
+	c := &session{}
+	kept := 0
+	for range commands.MaxQueued {
+		c.queue(&step{command: commands.Command{Args: [][]byte{make([]byte, 1000)}}})
+	}
+	for _, q := range c.transaction.queued {
+		kept += len(q.Args)
+	}
+	if _, err := commands.Atomic(nil, 0, c.transaction.queued); err == nil || kept != commands.MaxCarriedOut {
+		t.Fatalf("%d commands kept, %v", kept, err)
+	}
+}
+
+// Nobody may make the nodes' answers so large that the votes behind them come too late.
+func TestLooksAreBounded(t *testing.T) {
+	s := newTestServer(always{quorum.Answer{Vote: quorum.Yes, Seen: make([]quorum.Held, maxLooked)}})
+	keys := strings.Repeat(" k", maxLooked)
+	got := conversation(t, s, []string{"MGET" + keys, "MGET k" + keys, "EXISTS k" + keys})
+	if !strings.Contains(got, fmt.Sprintf("< *%d\n", maxLooked)) || strings.Count(got, "< -ERR more than 128 keys to look at in one command\n") != 1 {
+		t.Fatal(got)
+	}
+}
+
+// A connection that is idle has given back what a long pipeline took.
+func TestIdleSessionIsSmall(t *testing.T) {
+	withCrowd(t, 1, func(c *crowd) {
+		c.say(0, strings.Repeat("PING ; ", 999)+"PING")
+		c.conns[0].SetReadDeadline(time.Now().Add(time.Millisecond))
+		if got, _ := readAvailable(c.conns[0]); strings.Count(got, "PONG") != 1000 {
+			t.Fatal(got)
+		}
+		synctest.Wait()
+		for _, s := range c.server.sessions {
+			if cap(s.steps) > maxIdleSteps || cap(s.reply.out) > maxIdleReply {
+				t.Errorf("keeps %d steps and %d bytes", cap(s.steps), cap(s.reply.out))
+			}
+		}
+	})
+}

@@ -20,23 +20,24 @@ type LockRules struct {
 // errPast: an absolute expiry that is over would grant what has lapsed already.
 const errPast = commands.Error("ERR invalid expire time, in the past by the clock of redlockd")
 
-// request makes the round of a command in database db. clamped says that its ttl was replaced by MaxTTL.
-func (l LockRules) request(c *commands.Command, db int, wall time.Time) (req *quorum.Request, clamped bool, err error) {
+// maxLooked is how many keys one command may look at. Values are all that makes the nodes' answers large, and everybody's votes wait
+// behind them: a thousand values of full size would make a node miss its timeout.
+const maxLooked = 128
+
+// request makes the round of a command. clamped says that its ttl was replaced by MaxTTL.
+func (l LockRules) request(c *commands.Command, wall time.Time) (req *quorum.Request, clamped bool, err error) {
 	if err := l.sizes(c); err != nil {
 		return nil, false, err
 	}
 	if err := reserved(c); err != nil {
 		return nil, false, err
 	}
-	if c.DB >= 0 {
-		db = c.DB
-	}
 	c.Asked = wall
 	if c.Verb == commands.Expire && c.Expiry.Kind == commands.SinceEpoch && c.Expiry.MS <= wall.UnixMilli() {
 		c.Lapse()
 	}
 	req = &quorum.Request{
-		Op: ops[c.Verb], Key: inDB(c.Key, db), Keys: allInDB(c.Keys, db), Token: c.Token, Tokens: c.Tokens,
+		Op: ops[c.Verb], Key: inDB(c.Key, c.DB), Keys: allInDB(c.Keys, c.DB), Token: c.Token, Tokens: c.Tokens,
 		Each: c.Each, Own: owns[c.Own], Prefix: c.Prefix,
 		If: conditions[c.If], Was: c.Was, Old: c.Old,
 	}
@@ -110,6 +111,9 @@ func named(c *commands.Command, key, value func([]byte) error) error {
 }
 
 func (l LockRules) sizes(c *commands.Command) error {
+	if c.Verb == commands.Inspect && len(c.Keys) > maxLooked {
+		return commands.Error(fmt.Sprintf("ERR more than %d keys to look at in one command", maxLooked))
+	}
 	return named(c, func(key []byte) error {
 		if len(key) > l.MaxKey {
 			return commands.Error(fmt.Sprintf("ERR key of %d bytes is longer than max-key %d", len(key), l.MaxKey))

@@ -34,9 +34,10 @@ func TestExpiryInThePastDeletes(t *testing.T) {
 			args = append(args, []byte(word))
 		}
 		c, err := commands.Parse(args, nil)
+		c.DB = 0
 		var req *quorum.Request
 		if err == nil {
-			req, _, err = LockRules{MaxTTL: time.Hour, MaxKey: 9, MaxToken: 9}.request(&c, 0, now)
+			req, _, err = LockRules{MaxTTL: time.Hour, MaxKey: 9, MaxToken: 9}.request(&c, now)
 		}
 		if got := asked(req, err); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)

@@ -12,7 +12,7 @@ import (
 
 const (
 	maxSubscriptions = 256       // of one connection: channels, patterns and shard channels together
-	maxChannel       = 512       // bytes of the name of a channel or a pattern
+	maxChannel       = 512       // bytes of the name of a channel or a pattern: comparing the two takes the product of steps, with the hub locked
 	maxUnread        = 256 << 10 // bytes of messages that wait for one connection; past it, it is cut off
 )
 

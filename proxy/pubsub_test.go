@@ -172,14 +172,49 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 		for i := range maxSubscriptions {
 			names = append(names, fmt.Sprintf("c%d", i))
 		}
-		c.say(0, "CLIENT REPLY OFF ; SUBSCRIBE "+strings.Join(names, " ")+" ; RESET ; HELLO 3")
+		c.say(0, "SUBSCRIBE "+strings.Join(names, " ")+" ; RESET ; HELLO 3 ; SUBSCRIBE "+strings.Join(names, " "))
 		c.conns[0].SetReadDeadline(time.Now().Add(time.Millisecond))
 		readAvailable(c.conns[0])
-		c.say(0, "CLIENT REPLY OFF ; SUBSCRIBE "+strings.Join(names, " ")+" ; CLIENT REPLY ON ; PSUBSCRIBE more ; SSUBSCRIBE more")
-		c.hears(0, "+OK -ERR a connection may have 256 subscriptions -ERR a connection may have 256 subscriptions")
+		c.say(0, "PSUBSCRIBE more ; SSUBSCRIBE more")
+		c.hears(0, "-ERR a connection may have 256 subscriptions -ERR a connection may have 256 subscriptions")
 		c.say(0, "UNSUBSCRIBE c0 c1 ; SSUBSCRIBE "+strings.Repeat("x", maxChannel+1)+" ; SSUBSCRIBE "+strings.Repeat("y", maxChannel))
 		c.hears(0, ">3 $11 unsubscribe $2 c0 :255 >3 $11 unsubscribe $2 c1 :254 -ERR channel of 513 bytes is longer than 512 "+
 			">3 $10 ssubscribe $512 "+strings.Repeat("y", maxChannel)+" :1")
+	})
+}
+
+// A channel that nobody could have subscribed to is not compared with the patterns either: it could take minutes.
+func TestPublishedNamesAreBounded(t *testing.T) {
+	withCrowd(t, 1, func(c *crowd) {
+		c.say(0, "PUBLISH "+strings.Repeat("x", maxChannel)+" m ; PUBLISH "+strings.Repeat("x", maxChannel+1)+" m ; SPUBLISH "+strings.Repeat("x", maxChannel+1)+" m")
+		c.hears(0, ":0 -ERR channel of 513 bytes is longer than 512 -ERR channel of 513 bytes is longer than 512")
+	})
+}
+
+// Who wants no replies still gets messages, and the confirmations of its subscriptions.
+func TestMessagesAreNoReplies(t *testing.T) {
+	withCrowd(t, 2, func(c *crowd) {
+		c.say(0, "HELLO 3")
+		c.conns[0].SetReadDeadline(time.Now().Add(time.Millisecond))
+		readAvailable(c.conns[0])
+		c.say(0, "CLIENT REPLY OFF ; SUBSCRIBE a ; PUBLISH a one ; PING")
+		c.hears(0, ">3 $9 subscribe $1 a :1 >3 $7 message $1 a $3 one")
+		c.say(1, "PUBLISH a two")
+		c.hears(0, ">3 $7 message $1 a $3 two")
+		c.say(0, "UNSUBSCRIBE ; CLIENT REPLY ON ; CLIENT REPLY SKIP ; SUBSCRIBE b ; PING ; CLIENT REPLY SKIP ; PING ; PING")
+		c.hears(0, ">3 $11 unsubscribe $1 a :0 +OK >3 $9 subscribe $1 b :1 +PONG +PONG")
+	})
+}
+
+// HELLO decides what a subscriber may ask for, also in one piece with what it asks.
+func TestHelloBeforeWhatASubscriberAsks(t *testing.T) {
+	withCrowd(t, 1, func(c *crowd) {
+		c.say(0, "HELLO 3 ; SUBSCRIBE a ; GET k ; HELLO 2 ; GET k")
+		c.conns[0].SetReadDeadline(time.Now().Add(time.Millisecond))
+		got, _ := readAvailable(c.conns[0])
+		if strings.Count(got, "-ERR Can't execute 'get'") != 1 || !strings.HasSuffix(got, "allowed in this context\r\n") {
+			t.Error(got)
+		}
 	})
 }
 

@@ -23,6 +23,7 @@ type session struct {
 	steps  []step
 	db     int // SELECT
 	mute   int // CLIENT REPLY: how many replies are still to be left out; negative: all
+	muted  int // where in reply.out begins what is left out then
 	subs   subscriptions
 
 	// grants whose replies are not written yet.
@@ -55,8 +56,11 @@ func newSession(s *Server, conn redcon.Conn) *session {
 	return c
 }
 
-// maxIdleReply is what a connection may keep of a large batch of replies.
-const maxIdleReply = 16 << 10
+// What a connection may keep of a large batch: most are idle, most of the time.
+const (
+	maxIdleReply = 16 << 10 // bytes of its replies
+	maxIdleSteps = 64       // commands
+)
 
 // maxReplies is how many bytes of replies are kept back until the batch is complete.
 const maxReplies = 64 << 10
@@ -100,6 +104,9 @@ func (c *session) settle() {
 	c.subs.release()
 	clear(c.steps)
 	c.steps = c.steps[:0]
+	if cap(c.steps) > maxIdleSteps {
+		c.steps = nil
+	}
 }
 
 func (c *session) write() {
@@ -173,7 +180,10 @@ func (c *session) startReserved(cmd *commands.Command) (*quorum.Ticket, error) {
 	fleet := c.server.Fleet
 	// T1, before the first byte is sent to a node (R10), and before an absolute expiry is counted.
 	now := fleet.Now()
-	req, clamped, err := c.server.Locks.request(cmd, c.db, time.Now())
+	if cmd.DB < 0 {
+		cmd.DB = c.db // kept for a second round: a SELECT may have been pipelined behind the command
+	}
+	req, clamped, err := c.server.Locks.request(cmd, time.Now())
 	if err != nil {
 		fleet.Release()
 		return nil, err
@@ -205,6 +215,7 @@ func (c *session) goOn(s *step) {
 		s.done = func(r *reply) { r.computed(&look, ruling.Seen) }
 	default:
 		s.command = *next
+		s.command.DB = look.DB
 		if s.ticket, s.err = c.startBehind(&s.command); s.err == nil {
 			s.ticket.Wait(false)
 		}
@@ -228,7 +239,8 @@ func (c *session) lookAgain(s *step) {
 // finish writes the reply of a step to the batch's.
 func (c *session) finish(s *step, now time.Duration) {
 	c.grant = nil
-	defer c.hush(len(c.reply.out))
+	c.unmuted()
+	defer c.hush()
 	switch {
 	case s.err != nil:
 		c.reply.error(s.err.Error())
@@ -252,12 +264,16 @@ func (c *session) finish(s *step, now time.Duration) {
 	}
 }
 
-// hush takes back a reply, which begins at from, if the client wants none.
-func (c *session) hush(from int) {
+// unmuted: what stands in the batch's replies so far is written even if the client wants no replies. Messages and the
+// confirmations of subscriptions are none.
+func (c *session) unmuted() { c.muted = len(c.reply.out) }
+
+// hush takes back a reply if the client wants none.
+func (c *session) hush() {
 	if c.mute == 0 {
 		return
 	}
-	c.reply.out = c.reply.out[:from]
+	c.reply.out = c.reply.out[:c.muted]
 	c.grant = nil
 	c.mute = max(c.mute-1, -1)
 }
@@ -271,6 +287,11 @@ func (c *session) decided(s *step, ruling quorum.Ruling, err *quorum.NoQuorum) {
 			ruling.Verdict = quorum.Undecided
 		}
 		held = looked.Seen
+	}
+	if ruling.Verdict == quorum.Granted {
+		for _, m := range s.command.Publish {
+			c.server.hub.publish(channelTopic, m.Channel, m.Text)
+		}
 	}
 	switch {
 	case s.command.Verb == commands.Watch:

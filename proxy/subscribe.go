@@ -48,7 +48,7 @@ func (c *session) alone(verb commands.Verb) bool {
 	switch verb {
 	case commands.Subscribe, commands.Unsubscribe, commands.Reset:
 		return true
-	case commands.Publish:
+	case commands.Publish, commands.Hello:
 		return c.subs.to != nil
 	}
 	return false
@@ -58,6 +58,7 @@ func (c *session) alone(verb commands.Verb) bool {
 func (c *session) receive() {
 	if c.subs.to != nil {
 		c.reply.out = append(c.reply.out, c.subs.to.overtake()...)
+		c.unmuted()
 	}
 }
 
@@ -116,9 +117,16 @@ func (s *subscriptions) room(names [][]byte) error {
 		return commands.Error(fmt.Sprintf("ERR a connection may have %d subscriptions", maxSubscriptions))
 	}
 	for _, name := range names {
-		if len(name) > maxChannel {
-			return commands.Error(fmt.Sprintf("ERR channel of %d bytes is longer than %d", len(name), maxChannel))
+		if err := channelFits(name); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func channelFits(name []byte) error {
+	if len(name) > maxChannel {
+		return commands.Error(fmt.Sprintf("ERR channel of %d bytes is longer than %d", len(name), maxChannel))
 	}
 	return nil
 }
@@ -165,10 +173,15 @@ func (c *session) confirm(word string, name []byte, kind topicKind) {
 	r.text(word)
 	r.bulk(name)
 	r.int(c.subs.counted(kind))
+	c.unmuted()
 }
 
 // publish: a client that has subscribed itself gets the message before the reply, as from Redis.
 func (c *session) publish(cmd *commands.Command) {
+	if err := channelFits(cmd.Args[1]); err != nil {
+		c.reply.error(err.Error())
+		return
+	}
 	c.subs.hold()
 	n := c.server.hub.publish(kindOf(cmd.Name), cmd.Args[1], cmd.Args[2])
 	c.receive()

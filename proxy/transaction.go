@@ -23,7 +23,8 @@ type transaction struct {
 func (c *session) transact(s *step) bool {
 	verb, t := s.command.Verb, &c.transaction
 	switch {
-	case t.multi && s.err == commands.WrongArity("exec"): // as Redis: it ends the transaction
+	case s.err == commands.WrongArity("exec"): // as Redis: it ends the transaction, if there is one
+		c.settleWatch() // what is still being read would be watched by the next one
 		c.transaction = transaction{}
 		s.err = commands.ErrExecArity
 		return true
@@ -66,6 +67,9 @@ func (c *session) queue(s *step) {
 		t.failed = true
 		s.err = commands.Error(fmt.Sprintf("ERR more than %d commands in a transaction", commands.MaxQueued))
 		return
+	}
+	if len(t.queued) >= commands.MaxCarriedOut {
+		s.command = commands.Command{} // only counted: a client must not fill our memory with what is never carried out
 	}
 	t.queued = append(t.queued, s.command)
 	s.done = func(r *reply) { r.status("QUEUED") }

@@ -1,0 +1,1 @@
+if redis.call("get",KEYS[1]) == ARGV[1] then error("no") else return 0 end
