@@ -181,3 +181,27 @@ func manyUnderFire(w world, chance *rand.Rand) {
 		}
 	}
 }
+
+// A script that releases and publishes wakes those who have subscribed here; but only if it has released.
+func TestScriptPublishes(t *testing.T) {
+	const unlock = "if\tredis.call('get',KEYS[1])==ARGV[1]then\tredis.call('unlink',KEYS[1])redis.call('publish',ARGV[2],KEYS[1])return\t1\tend\treturn\t0"
+	virtual(t, 3, func(w world) {
+		ln := w.redlockd()
+		c, waits := w.client(ln), w.client(ln)
+		waits.talk("SUBSCRIBE free", "*3", "subscribe", "free", ":1")
+		c.want("SET k t NX PX 60000", "+OK", 0)
+		c.want("EVAL "+unlock+" 1 k other free", ":0", 0)
+		w.nodes[0].Hang()
+		w.nodes[1].Hang()
+		c.want("EVAL "+unlock+" 1 k t free", "-NOQUORUM …", 50*ms)
+		w.nodes[0].Resume()
+		w.nodes[1].Resume()
+		c.want("SET k2 t NX PX 60000", "+OK", 0)
+		c.want("EVAL "+unlock+" 1 k2 t free", ":1", 0)
+		for _, want := range []string{"*3", "message", "free", "k2"} { // and nothing before
+			if got := waits.receive(); got != want {
+				t.Fatalf("%s, want %s", got, want)
+			}
+		}
+	})
+}

@@ -62,6 +62,7 @@ func TestR1TransactionTakes(t *testing.T) {
 			c.talk("WATCH k", "+OK", "", "MULTI", "+OK", "", "SET k "+string(rune('a'))+" PX 1000", "+QUEUED")
 		}
 		a.talk("EXEC", "*1", "+OK")
+		synctest.Wait() // on all nodes: a minority may have heard b first otherwise
 		b.talk("EXEC", "nil array")
 		w.wantHolders("k", "a", 5)
 	})

@@ -45,6 +45,8 @@ type Command struct {
 	// Next says, of an Inspect, what is to be carried out after it, by what Keys hold: nil if nothing, so that Compute answers. It is
 	// for scripts that extend a lock only while it has a certain time left. It is nil where nothing ever follows.
 	Next func(seen []Seen) (*Command, error)
+	// Publish is told to the clients of this redlockd when the command was granted.
+	Publish []Message
 	// Compute makes the reply of an Inspect out of what Keys hold; and, if Other is ReplyComputed, that of a command that was denied,
 	// out of what the keys hold then. It is nil if there is nothing to compute.
 	Compute func(seen []Seen) (Reply, error)

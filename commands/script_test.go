@@ -132,6 +132,9 @@ func show(c Command, err error) string {
 	if c.Verb == Inspect {
 		return text
 	}
+	for _, m := range c.Publish {
+		text += fmt.Sprintf(" publish=%s:%q", m.Channel, m.Text)
+	}
 	return fmt.Sprintf("%s owned=%s missing=%s other=%s", text, showReply(c.Owned), showReply(c.Missing), showReply(c.Other))
 }
 

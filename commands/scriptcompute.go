@@ -45,7 +45,7 @@ func (c *computation) run(seen []Seen) *run {
 			}
 		}
 	}
-	newSandbox(c.known.proto).execute(r)
+	newSandbox(c.known).execute(r)
 	return r
 }
 

@@ -15,6 +15,7 @@ type finding struct {
 	was            source // of a swap
 	ttl            ttlLaw
 	amounts        []int // positions of what is passed as an expiry, be it that nothing comes of it: Redis refuses it if it is no number
+	told           [][2]source
 	missing, owned outcome
 	other          outcome
 }
@@ -95,6 +96,7 @@ func (sh *shape) fill(c *Command, w *callWords, known *knownScript, keys, args [
 	if c.Verb == Take || c.Verb == Extend || c.Verb == Overwrite {
 		sh.expiry(c, w)
 	}
+	c.Publish = sh.messages(w)
 	c.Missing, c.Owned, c.Other = sh.missing.reply(w), sh.owned.reply(w), sh.other.reply(w)
 	if c.Verb == Inspect || c.Other.Kind == ReplyComputed {
 		c.Compute = (&computation{known, keys, args, all(sh.keys, w), c.Verb == Inspect}).compute
@@ -171,6 +173,10 @@ func (t *trial) conclude() finding {
 	}
 	if f.law.verb == Extend {
 		t.least(&f)
+	}
+	for _, m := range t.told {
+		words := t.sources([]word{m.channel, m.text})
+		f.told = append(f.told, [2]source{words[0], words[1]})
 	}
 	t.replies(&f)
 	return f
@@ -252,6 +258,8 @@ func (t *trial) replies(f *finding) {
 		return
 	case f.law.verb == Delete:
 		t.why = "does not answer how many keys it has deleted"
+	case missing.answer.any(isAudience) || owned.answer.any(isAudience):
+		t.why = "answers how many have heard its message"
 	case !missing.plain():
 		t.why = "answers in more than one way " + nobody.String()
 	case !owned.plain() && !(f.least > 0 && !owned.varies):

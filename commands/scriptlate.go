@@ -41,7 +41,7 @@ func (t *trial) least(f *finding) {
 // tells of the time that was left. It may be a little less by then: no harm, since only the holder is extended.
 func lookFirst(c *Command, look *computation) {
 	extend := *c
-	c.Verb, c.Key, c.Keys, c.Token, c.Compute = Inspect, nil, look.names, nil, look.compute
+	c.Verb, c.Key, c.Keys, c.Token, c.Publish, c.Compute = Inspect, nil, look.names, nil, nil, look.compute
 	c.Next = func(seen []Seen) (*Command, error) {
 		r := look.run(seen)
 		if r.why != "" {

@@ -107,6 +107,39 @@ func (s *sandbox) errorReply(vm *lua.LState) int {
 	return 1
 }
 
+// throw is error: nothing can catch it, so that it is what the script answers, as Redis words it.
+func (s *sandbox) throw(vm *lua.LState) int {
+	where := strings.TrimSuffix(vm.Where(1), ":")
+	text := ""
+	switch v := vm.Get(1).(type) {
+	case lua.LString:
+		text = "ERR " + where + ": " + string(v)
+	case *lua.LTable:
+		own, ok := v.RawGetString("err").(lua.LString)
+		if !ok {
+			return s.stop("throws something else than a text of its own")
+		}
+		text = string(own)
+	default:
+		return s.stop("throws something else than a text of its own")
+	}
+	s.now.thrown = true
+	s.now.reply = failure(OneLine(text + " script: " + s.sha + ", on @" + where + "."))
+	vm.RaiseError("thrown")
+	return 0
+}
+
+func (s *sandbox) assert(vm *lua.LState) int {
+	if lua.LVAsBool(vm.Get(1)) {
+		return vm.GetTop()
+	}
+	vm.Remove(1)
+	if vm.GetTop() == 0 {
+		vm.Push(lua.LString("assertion failed!"))
+	}
+	return s.throw(vm)
+}
+
 func (s *sandbox) onlyText(vm *lua.LState, caller string) string {
 	text, ok := vm.Get(1).(lua.LString)
 	if !ok || vm.GetTop() != 1 {

@@ -20,6 +20,7 @@ const (
 	otherHolder symbol = maxWords + 1 + iota // none of the call's values, and none that the script knows
 	otherShort                               // the same, and no longer than what GETRANGE is asked for
 	sharer                                   // the same, and it begins with run.shared
+	audience                                 // no text, but how many have heard a message
 )
 
 // modelKey is what a key holds.
@@ -147,14 +148,16 @@ type run struct {
 	touched  bool
 	usedDB   int
 	amounts  []symbol // that were passed as an expiry, as they stood
-	timed    bool     // it has asked for how long a key lasts
-	line     int      // where it called a command that may write, or 0
-	past     bool     // it set an expiry that has passed, which deletes the key
-	reply    answer   // also of a run that was rejected
-	items    int      // in the arrays of reply
-	why      string   // set: it did what we do not do
-	peeked   symbol   // set: it looked into that symbol, and ended there
-	rejected bool     // it ended with an error that redis.call raised
+	told     []message
+	timed    bool   // it has asked for how long a key lasts
+	line     int    // where it called a command that may write, or 0
+	past     bool   // it set an expiry that has passed, which deletes the key
+	reply    answer // also of a run that was rejected or has thrown an error
+	items    int    // in the arrays of reply
+	why      string // set: it did what we do not do
+	peeked   symbol // set: it looked into that symbol, and ended there
+	thrown   bool   // it ended with an error of its own
+	rejected bool   // it ended with an error that redis.call raised
 }
 
 // refuse ends the run: what it does we do not do.

@@ -17,10 +17,10 @@
 // to it that no other texts in play begin alike, so that the equalities are known here too.
 //
 // The state of a key is drawn from the same words: missing; held by each value of the call; by each text that the script knows; by
-// something else; each with several remaining times and with none; not a string. There is no further state of one key that the script could tell
-// apart, but for the remaining time (and the expiry, if it is calculated with): those are numbers, and tried out, around every number in the
-// script too. That is the one gap: a script
-// that goes another way at a number which it hides by arithmetic, and that no probe comes near, is taken for what it does elsewhere. What we carry
+// something else; with an expiry and without, and with several remaining times if the script asks for one; not a string, of each type that it could
+// name. There is no further state of one key that the script could tell apart, but for the remaining time (and the expiry, if it is calculated
+// with): those are numbers, and tried out, around every number in the script too. That is the one gap: a script that goes another way at
+// a number which it hides by arithmetic, and that no probe comes near, is taken for what it does elsewhere. What we carry
 // out then is still an operation that touches no lock of somebody else.
 //
 // Of several keys, up to three are tried in all combinations of missing, held by the token, held by another; of more, all states in
@@ -29,7 +29,7 @@
 //
 // The verdict is a row of the table in scriptlaws.go: what becomes of each key in each state. The replies are one in all states in which the
 // operation is granted, and in those in which it is denied either one, or calculated by the script itself (scriptcompute.go), which then
-// changes nothing.
+// changes nothing. An inspection is calculated always: whatever recognition might have missed about it, it cannot write.
 //
 // Two states bind less. A key that is not a string only has to be left alone: what to answer is the nodes' affair. A key without
 // expiry need not be extended (redis-py returns 0): every lock ends (R8), so redlockd leaves no such key.
@@ -67,7 +67,7 @@ type recognition struct {
 
 // recognise returns the shape of the call with its verdict, and whether the shape may be kept.
 func recognise(known *knownScript, call *callWords) (sh *shape, keep bool) {
-	c := &recognition{known: known, call: call, box: newSandbox(known.proto), minted: make(map[string]bool)}
+	c := &recognition{known: known, call: call, box: newSandbox(known), minted: make(map[string]bool)}
 	for i := range call.n {
 		first := int(call.same[i])
 		if first == i {
@@ -95,6 +95,9 @@ func recognise(known *knownScript, call *callWords) (sh *shape, keep bool) {
 		}
 		if c.peeked > maxWords {
 			c.why = "looks into the value of the key"
+			if c.peeked == audience {
+				c.why = "depends on how many have heard its message"
+			}
 			c.showAsGiven()
 			break
 		}

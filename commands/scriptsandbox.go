@@ -16,11 +16,11 @@ import (
 // The bounds of the sandbox. A release takes about 20 instructions and two frames.
 //
 // Memory needs no counter of its own: a text cannot become longer (nothing joins texts), one instruction stores at most one element
-// or fills a table up to maxElements (scriptindex.go), and a run ends below 8 MB.
+// or fills a table up to maxElements (scripttables.go), and no run holds 8 MB.
 const (
 	maxSteps     = 2_000     // instructions of one run
-	maxAllSteps  = 1_000_000 // of all runs of one recognition, with stepsPerRun for each: below 0.3 s
-	stepsPerRun  = 50        // what it costs to begin a run, in instructions
+	maxAllSteps  = 1_500_000 // of all runs of one recognition, with stepsPerRun for each: below 0.3 s
+	stepsPerRun  = 150       // what it costs to begin a run, in instructions
 	maxElements  = 256       // of a table that is filled by index, of an argument list, of a reply
 	maxDepth     = 4         // of tables in a reply
 	maxFrames    = 32
@@ -50,6 +50,7 @@ func (l *stepLimit) Err() error { return errTooLong }
 type sandbox struct {
 	vm      *lua.LState
 	proto   *lua.FunctionProto
+	sha     string
 	limit   *stepLimit
 	env     *lua.LTable
 	globals *lua.LTable
@@ -59,10 +60,11 @@ type sandbox struct {
 	broken  bool // gopher-lua has lost its stack: nothing can be run any more
 }
 
-func newSandbox(proto *lua.FunctionProto) *sandbox {
+func newSandbox(known *knownScript) *sandbox {
 	s := &sandbox{
 		vm:      lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: maxFrames, RegistrySize: maxRegisters}),
-		proto:   proto,
+		proto:   known.proto,
+		sha:     known.sha,
 		limit:   &stepLimit{Context: context.Background(), all: maxAllSteps, over: make(chan struct{})},
 		symbols: make(map[word]*lua.LUserData),
 	}
@@ -70,7 +72,7 @@ func newSandbox(proto *lua.FunctionProto) *sandbox {
 	s.vm.SetContext(s.limit)
 	s.globals = s.library("the global ", map[string]lua.LGFunction{
 		"tonumber": s.tonumber, "tostring": s.tostring, "type": s.typeName, "ipairs": s.ipairs, "pairs": s.pairs, "next": s.next,
-		"unpack": s.unpack, "select": s.choice, indexGuard: s.index,
+		"error": s.throw, "assert": s.assert, "unpack": s.unpack, "select": s.choice, indexGuard: s.index,
 	})
 	s.globals.RawSetString("redis", s.sealed(s.library("redis.", map[string]lua.LGFunction{
 		"call": s.call, "pcall": s.pcall, "status_reply": s.statusReply, "error_reply": s.errorReply,
@@ -141,7 +143,7 @@ func (s *sandbox) execute(r *run) {
 	case r.why != "" || r.peeked != 0:
 	case s.limit.left < 0:
 		r.why = "ran too long"
-	case err != nil && r.rejected:
+	case err != nil && (r.rejected || r.thrown):
 	case err != nil:
 		r.why = "fails: " + luaComplaint(err)
 	default:

@@ -16,9 +16,11 @@ type trial struct {
 	prefix  bool   // it does with a value that begins like its token what it does with the token
 	db      int
 	line    int
-	amounts []symbol // that were passed as an expiry
-	timed   bool     // it asks for remaining times
-	again   bool     // it has touched a new key, or asked for the first time how long one lasts: from the start
+	amounts []symbol  // that were passed as an expiry
+	told    []message // with every change
+	changes bool      // there has been one
+	timed   bool      // it asks for remaining times
+	again   bool      // it has touched a new key, or asked for the first time how long one lasts: from the start
 	late    lateness
 	left    []*law
 	lives   []ttlLaw // that explain every expiry set so far
@@ -106,7 +108,8 @@ func (t *trial) usable(r *run) bool {
 	if r.touched {
 		t.db = r.usedDB
 	}
-	return true
+	t.tells(r)
+	return t.why == ""
 }
 
 // valuesOf is what a run has left in the keys.

@@ -43,7 +43,7 @@ func init() {
 		"DEL": writes(1, -1, (*run).del), "UNLINK": writes(1, -1, (*run).del),
 		"PEXPIRE": writes(2, 2, expireIn("PX")), "EXPIRE": writes(2, 2, expireIn("EX")),
 		"PEXPIREAT": writes(2, 2, expireIn("PXAT")), "EXPIREAT": writes(2, 2, expireIn("EXAT")),
-		"PERSIST": writes(1, 1, (*run).persist),
+		"PERSIST": writes(1, 1, (*run).persist), "PUBLISH": writes(2, 2, (*run).publish),
 	}
 }
 

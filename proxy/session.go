@@ -288,6 +288,11 @@ func (c *session) decided(s *step, ruling quorum.Ruling, err *quorum.NoQuorum) {
 		}
 		held = looked.Seen
 	}
+	if ruling.Verdict == quorum.Granted {
+		for _, m := range s.command.Publish {
+			c.server.hub.publish(channelTopic, m.Channel, m.Text)
+		}
+	}
 	switch {
 	case s.command.Verb == commands.Watch:
 		c.watchSettled(&s.command, ruling, err)

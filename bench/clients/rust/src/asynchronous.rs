@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use crate::report::*;
 
 pub fn run(url: &str) {
-    let mut row = Row::new("rslock", "0.10.0", "");
+    let mut row = Row::new("rslock", "rslock", "tokio");
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(e) => return eprintln!("tokio: {e}"),
@@ -120,19 +120,21 @@ async fn expiry(url: &str) -> Outcome {
 async fn counter(url: &str) -> Outcome {
     let key = key("counter");
     let count = Arc::new(AtomicU64::new(0));
-    let workers: Vec<_> = (0..WORKERS).map(|_| {
-        let (manager, key, count) = (manager(url), key.clone(), count.clone());
-        tokio::spawn(async move {
-            for _ in 0..INCREMENTS {
-                let guard = manager.acquire(key.as_str(), LONG).await?;
-                let seen = count.load(Relaxed);
-                sleep(Duration::from_millis(2)).await;
-                count.store(seen + 1, Relaxed);
-                guard.release().await;
-            }
-            Ok::<(), LockError>(())
+    let workers: Vec<_> = (0..WORKERS)
+        .map(|_| {
+            let (manager, key, count) = (manager(url), key.clone(), count.clone());
+            tokio::spawn(async move {
+                for _ in 0..INCREMENTS {
+                    let guard = manager.acquire(key.as_str(), LONG).await?;
+                    let seen = count.load(Relaxed);
+                    sleep(Duration::from_millis(2)).await;
+                    count.store(seen + 1, Relaxed);
+                    guard.release().await;
+                }
+                Ok::<(), LockError>(())
+            })
         })
-    }).collect();
+        .collect();
     let all = async {
         for worker in workers {
             text(text(worker.await)?)?;

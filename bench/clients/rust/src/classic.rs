@@ -33,7 +33,7 @@ pub fn run(url: &str, how: &str, protocol: ProtocolVersion) {
         Ok(Locks(connection))
     };
     let check = |f: &dyn Fn(&mut Locks) -> Outcome| open().and_then(|mut locks| f(&mut locks));
-    let mut row = Row::new("redis-rs", "1.8.0", how);
+    let mut row = Row::new("redis", "redis-rs", how);
     row.add("take", check(&take));
     row.add("contend", check(&contend));
     row.add("release", check(&release));
@@ -130,24 +130,26 @@ fn counter(open: &(dyn Fn() -> Result<Locks, String> + Sync)) -> Outcome {
     let count = AtomicU64::new(0);
     let end = Instant::now() + COUNTED;
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..WORKERS).map(|i| {
-            let (key, count) = (&key, &count);
-            scope.spawn(move || -> Outcome {
-                let mut locks = open()?;
-                let token = format!("worker {i}");
-                for _ in 0..INCREMENTS {
-                    while !locks.take(key, &token, LONG)? {
-                        must(Instant::now() < end, "the counter took too long")?;
-                        thread::sleep(PAUSE);
+        let workers: Vec<_> = (0..WORKERS)
+            .map(|i| {
+                let (key, count) = (&key, &count);
+                scope.spawn(move || -> Outcome {
+                    let mut locks = open()?;
+                    let token = format!("worker {i}");
+                    for _ in 0..INCREMENTS {
+                        while !locks.take(key, &token, LONG)? {
+                            must(Instant::now() < end, "the counter took too long")?;
+                            thread::sleep(PAUSE);
+                        }
+                        let seen = count.load(Relaxed);
+                        thread::sleep(Duration::from_millis(2));
+                        count.store(seen + 1, Relaxed);
+                        must(locks.release(key, &token)? == 1, "the release did not answer 1")?;
                     }
-                    let seen = count.load(Relaxed);
-                    thread::sleep(Duration::from_millis(2));
-                    count.store(seen + 1, Relaxed);
-                    must(locks.release(key, &token)? == 1, "the release did not answer 1")?;
-                }
-                Ok(())
+                    Ok(())
+                })
             })
-        }).collect();
+            .collect();
         workers.into_iter().try_for_each(|w| w.join().unwrap_or(Err("a worker panicked".to_string())))
     })?;
     let counted = count.load(Relaxed);

@@ -23,7 +23,11 @@ pub type Outcome = Result<(), String>;
 
 /// `Err` with the text unless it is so.
 pub fn must(so: bool, text: &str) -> Outcome {
-    if so { Ok(()) } else { Err(text.to_string()) }
+    if so {
+        Ok(())
+    } else {
+        Err(text.to_string())
+    }
 }
 
 /// Any error as a text.
@@ -46,14 +50,17 @@ pub fn key(check: &str) -> String {
 /// One library's line.
 pub struct Row {
     library: &'static str,
-    version: &'static str,
+    version: String,
     how: String,
     checks: Vec<(&'static str, Outcome)>,
 }
 
 impl Row {
-    pub fn new(library: &'static str, version: &'static str, how: &str) -> Row {
-        Row { library, version, how: how.to_string(), checks: Vec::new() }
+    /// `package` is the library's name in Cargo.lock, which knows the version.
+    pub fn new(package: &str, library: &'static str, how: &str) -> Row {
+        let entry = format!("name = \"{package}\"\nversion = \"");
+        let version = include_str!("../Cargo.lock").split_once(&entry).and_then(|(_, rest)| rest.split('"').next());
+        Row { library, version: version.unwrap_or_default().to_string(), how: how.to_string(), checks: Vec::new() }
     }
 
     pub fn add(&mut self, name: &'static str, outcome: Outcome) {
@@ -61,16 +68,23 @@ impl Row {
     }
 
     pub fn print(&self) {
-        let checks: Vec<String> = self.checks.iter().map(|(name, outcome)| {
-            let value = match outcome {
-                Ok(()) => "ok",
-                Err(why) => why,
-            };
-            format!("{}:{}", quoted(name), quoted(value))
-        }).collect();
+        let checks: Vec<String> = self
+            .checks
+            .iter()
+            .map(|(name, outcome)| {
+                let value = match outcome {
+                    Ok(()) => "ok",
+                    Err(why) => why,
+                };
+                format!("{}:{}", quoted(name), quoted(value))
+            })
+            .collect();
         println!(
             "{{\"language\":\"Rust\",\"library\":{},\"version\":{},\"how\":{},\"checks\":{{{}}},\"note\":\"\"}}",
-            quoted(self.library), quoted(self.version), quoted(&self.how), checks.join(",")
+            quoted(self.library),
+            quoted(&self.version),
+            quoted(&self.how),
+            checks.join(",")
         );
     }
 }

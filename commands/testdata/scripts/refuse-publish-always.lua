@@ -1,0 +1,3 @@
+redis.call('publish', KEYS[1], 'bye')
+if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end
+return 0

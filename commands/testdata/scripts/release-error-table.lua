@@ -1,0 +1,2 @@
+local v = redis.call("get", KEYS[1]) if v ~= ARGV[1] then
+ error({err = "NOTOWNER it is another's"}) end return redis.call("del", KEYS[1])
