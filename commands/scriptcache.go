@@ -7,6 +7,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"runtime"
 	"sync"
 )
 
@@ -21,6 +22,7 @@ const shaLength = 2 * sha1.Size
 // Scripts is the bounded cache of scripts, least recently used first out. Safe for concurrent use.
 type Scripts struct {
 	max, maxBytes int
+	turns         turns
 
 	mu     sync.Mutex
 	bySHA  map[[sha1.Size]byte]*list.Element // Invariant: the same elements as in recent.
@@ -35,9 +37,29 @@ func NewScripts(max, maxBytes int) *Scripts {
 	return &Scripts{
 		max:      max,
 		maxBytes: min(maxBytes, MaxScriptBytes),
+		turns:    newTurns(),
 		bySHA:    make(map[[sha1.Size]byte]*list.Element),
 		recent:   list.New(),
 	}
+}
+
+// turns bounds how many scripts are compiled or recognised at once: half of the processors, so that those who send new scripts without end
+// leave the other half to all who send none. Who has to wait is served in the order of arrival, after at most a fraction of
+// a second for each before him.
+type turns chan struct{}
+
+func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)/2)) }
+
+func (t turns) compile(body []byte, sha string) (*knownScript, error) {
+	t <- struct{}{}
+	defer func() { <-t }()
+	return compileScript(body, sha)
+}
+
+func (t turns) recognise(known *knownScript, call *callWords) (sh *shape, keep bool) {
+	t <- struct{}{}
+	defer func() { <-t }()
+	return recognise(known, call)
 }
 
 // Load is SCRIPT LOAD: it keeps the script and returns the SHA1 of its body, in lower hex. Like Redis it says nothing about what
@@ -73,10 +95,11 @@ func (s *Scripts) load(body []byte) (*knownScript, error) {
 		return known, nil
 	}
 	// Compiled outside the lock, so that one large text does not hold up everybody. Two connections may do it twice.
-	known, err := compileScript(body, hex.EncodeToString(sum[:]))
+	known, err := s.turns.compile(body, hex.EncodeToString(sum[:]))
 	if err != nil {
 		return nil, err
 	}
+	known.turns = s.turns
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e, ok := s.bySHA[sum]; ok {

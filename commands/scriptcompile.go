@@ -20,7 +20,11 @@ import (
 const (
 	// maxOperators bounds arithmetic and concatenation: the compiler folds constants once per enclosing operator, so that
 	// the time grows with the square (64 kB of "+1+1+1" take 40 s, 256 operators nothing).
+	// A length becomes a call, see guard.
 	maxOperators = 256
+	// maxText bounds the texts that a script may look into, its own and those that it is given, in bytes: one instruction compares all of
+	// two texts.
+	maxText = 1024
 	// maxConstants bounds the values that recognition has to try besides its own: 64 texts are ten times what release scripts have.
 	maxConstants = 64
 )
@@ -28,7 +32,9 @@ const (
 // knownScript is one script of the cache: compiled, and with the shapes in which it has been seen. See scriptshape.go.
 type knownScript struct {
 	sha     string
-	proto   *lua.FunctionProto  // nil when why is set
+	proto   *lua.FunctionProto // nil when why is set
+	keyed   bool               // it fills tables by index or by name
+	turns   turns
 	why     string              // why it is refused whatever its arguments are
 	texts   map[string]struct{} // every text that the script can hold without being given it: see collect
 	sorted  []string            // the same, so that a refusal is the same in each run
@@ -72,7 +78,7 @@ func compileScript(body []byte, sha string) (known *knownScript, err error) {
 	if known.why = scanTokens(body); known.why != "" {
 		return known, nil
 	}
-	guardIndexes(reflect.ValueOf(chunk))
+	known.keyed = guard(reflect.ValueOf(chunk))
 	proto, err := lua.Compile(chunk, "user_script")
 	if err != nil {
 		return nil, compileError(err)
@@ -102,14 +108,20 @@ func scanTokens(body []byte) string {
 			return ""
 		}
 		switch token.Type {
-		case '+', '-', '*', '/', '%', '^', parse.T2Comma:
+		case '+', '-', '*', '/', '%', '^', '#', parse.T2Comma:
 			if operators++; operators > maxOperators {
 				return fmt.Sprintf("has more than %d operators", maxOperators)
+			}
+			if token.Type == '^' {
+				return "calculates a power" // not to the last bit what C's pow does
 			}
 		case parse.TNumber:
 			// gopher-lua reads 0010 as octal, Lua as ten.
 			if n := token.Str; len(n) > 1 && n[0] == '0' && n[1] >= '0' && n[1] <= '9' {
 				return "writes a number with leading zeros"
+			}
+			if _, ok, sure := luaNumber(token.Str); !ok || !sure {
+				return "writes a number of an unusual kind"
 			}
 		}
 	}
@@ -125,6 +137,9 @@ func (k *knownScript) collect(proto *lua.FunctionProto) string {
 	for _, constant := range proto.Constants {
 		switch c := constant.(type) {
 		case lua.LString:
+			if len(c) > maxText {
+				return fmt.Sprintf("has a text of more than %d bytes", maxText)
+			}
 			k.texts[string(c)] = struct{}{}
 			if n, ok := plainTTL([]byte(c)); ok {
 				k.numbers = append(k.numbers, n)

@@ -77,6 +77,53 @@ func TestScriptMemory(t *testing.T) {
 	}
 }
 
+// What one instruction can make the machine do is bounded: the limits on texts, at them and one past them, and the price of long lists.
+func TestScriptPrices(t *testing.T) {
+	at, past := strings.Repeat("x", maxText), strings.Repeat("x", maxText+1)
+	const compare = "local long = #ARGV[2] + #ARGV[3] local less = ARGV[2] < ARGV[3] "
+	for _, c := range []struct {
+		text string
+		args [][]byte
+		ok   bool
+	}{
+		{"local x = '" + at + "' ", words("tok"), true}, {"local x = '" + past + "' ", words("tok"), false},
+		{compare, words("tok", at, "a"), true}, {compare, words("tok", past, "a"), false},
+		{"local n = tonumber(ARGV[2]) ", words("tok", strings.Repeat("1", maxNumber)), true},
+		{"local n = tonumber(ARGV[2]) ", words("tok", strings.Repeat("1", maxNumber+1)), false},
+		{"local t = {} for i = 1, 200 do t[i] = KEYS[1] end for i = 1, 2 do redis.call('mget', unpack(t)) end ", words("tok"), true},
+		{"local t = {} for i = 1, 200 do t[i] = KEYS[1] end for i = 1, 9 do redis.call('mget', unpack(t)) end ", words("tok"), false},
+		{"local t = {} for i = 1, 20 do table.insert(t, i) end for k in pairs(t) do end ", words("tok"), true},
+		{"local t = {} for i = 1, 99 do table.insert(t, i) end for k in pairs(t) do end ", words("tok"), false},
+	} {
+		if s, err := eval(newTestScripts(), []byte(c.text+releaseText), words("k"), c.args); c.ok != (err == nil) {
+			t.Errorf("%.80s: %s", c.text, show(s, err))
+		}
+	}
+}
+
+// Those who send new scripts take turns; who calls what is known waits for none of them.
+func TestScriptTurns(t *testing.T) {
+	scripts := newTestScripts()
+	call := func(text, token string) {
+		if s, err := eval(scripts, []byte(text), words("k"), words(token)); err != nil || string(s.Token) != token {
+			t.Errorf("%s: %s", text, show(s, err))
+		}
+	}
+	call(releaseText, "tok")
+	for range cap(scripts.turns) {
+		scripts.turns <- struct{}{}
+	}
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() { call(fmt.Sprintf("local n = %d ", i)+releaseText, "tok") })
+	}
+	call(releaseText, "another")
+	for range cap(scripts.turns) {
+		<-scripts.turns
+	}
+	wg.Wait()
+}
+
 // The limit on keys and arguments, at it and one past it.
 func TestScriptManyArguments(t *testing.T) {
 	args := words(strings.Fields(strings.Repeat("x ", maxWords-2))...)

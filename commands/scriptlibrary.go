@@ -3,7 +3,6 @@
 package commands
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -34,9 +33,13 @@ func (s *sandbox) command(vm *lua.LState) answer {
 	if vm.GetTop() > maxElements {
 		s.stop("calls a command with too many arguments")
 	}
+	s.spend(vm.GetTop())
 	args := make([]word, vm.GetTop())
 	for i := range args {
 		w, ok := asWord(vm.Get(i + 1))
+		if !ok && vm.Get(i+1).Type() == lua.LTNumber {
+			s.stop("gives a command a number that is infinite, or none, or minus zero")
+		}
 		if !ok {
 			return answer{kind: ReplyError, text: word{text: errArguments}}
 		}
@@ -71,7 +74,7 @@ func (s *sandbox) result(a answer) lua.LValue {
 		}
 		return s.value(a.text)
 	case ReplyError:
-		return s.field("err", a.text.text)
+		return s.failure(a.text.text)
 	case ReplyStatus:
 		return s.field("ok", a.text.text)
 	case ReplyArray:
@@ -92,6 +95,26 @@ func (s *sandbox) field(name, text string) *lua.LTable {
 	return t
 }
 
+// failure is an error as a table. Since Redis 7 there is more in it, which depends on the version.
+func (s *sandbox) failure(text string) *lua.LTable {
+	t := s.field("err", text)
+	t.Metatable = s.errors
+	return t
+}
+
+func (s *sandbox) missingField(vm *lua.LState) int {
+	switch name := vm.Get(2); name {
+	case lua.LString("line"), lua.LString("source"), lua.LString("ignore_error_stats_update"):
+		return s.stop("reads where an error came from")
+	default:
+		if w, ok := asWord(name); ok && w.symbol != 0 {
+			return s.peekAt(w.symbol)
+		}
+		vm.Push(lua.LNil)
+		return 1
+	}
+}
+
 func (s *sandbox) statusReply(vm *lua.LState) int {
 	vm.Push(s.field("ok", s.onlyText(vm, "redis.status_reply")))
 	return 1
@@ -103,7 +126,7 @@ func (s *sandbox) errorReply(vm *lua.LState) int {
 	if !strings.Contains(text, " ") {
 		text = "ERR " + text
 	}
-	vm.Push(s.field("err", text))
+	vm.Push(s.failure(text))
 	return 1
 }
 
@@ -148,40 +171,6 @@ func (s *sandbox) onlyText(vm *lua.LState, caller string) string {
 	return string(text)
 }
 
-func (s *sandbox) tonumber(vm *lua.LState) int {
-	if vm.GetTop() != 1 {
-		return s.stop("calls tonumber with a base")
-	}
-	if n, ok := s.number(vm.Get(1)); ok {
-		vm.Push(n)
-	} else {
-		vm.Push(lua.LNil)
-	}
-	return 1
-}
-
-// number converts as Lua's tonumber does, with C's strtod behind it. A symbol ends the run.
-func (s *sandbox) number(v lua.LValue) (lua.LNumber, bool) {
-	switch v := v.(type) {
-	case lua.LNumber:
-		return v, true
-	case *lua.LUserData:
-		s.peekAt(v.Value.(word).symbol)
-	case lua.LString:
-		text := strings.Trim(string(v), " \t\n\v\f\r")
-		if strings.Contains(text, "_") {
-			return 0, false // Go allows 1_000
-		}
-		if f, err := strconv.ParseFloat(text, 64); err == nil {
-			return lua.LNumber(f), true
-		}
-		if n, err := strconv.ParseInt(text, 0, 64); err == nil && strings.Contains(strings.ToLower(text), "0x") {
-			return lua.LNumber(n), true
-		}
-	}
-	return 0, false
-}
-
 // tostring makes no text of a number: see collect for why texts must not come out of nothing.
 func (s *sandbox) tostring(vm *lua.LState) int {
 	switch v := vm.Get(1).(type) {
@@ -204,34 +193,6 @@ func (s *sandbox) typeName(vm *lua.LState) int {
 	s.mint(name.String())
 	vm.Push(lua.LString(name.String()))
 	return 1
-}
-
-// extreme is math.min or math.max.
-func (s *sandbox) extreme(choose func(a, b float64) float64) lua.LGFunction {
-	return func(vm *lua.LState) int {
-		best, ok := s.number(vm.Get(1))
-		for i := 2; i <= vm.GetTop() && ok; i++ {
-			var n lua.LNumber
-			n, ok = s.number(vm.Get(i))
-			best = lua.LNumber(choose(float64(best), float64(n)))
-		}
-		if !ok {
-			return s.stop("compares what is not a number")
-		}
-		vm.Push(best)
-		return 1
-	}
-}
-
-func (s *sandbox) rounded(round func(float64) float64) lua.LGFunction {
-	return func(vm *lua.LState) int {
-		n, ok := s.number(vm.Get(1))
-		if !ok || math.IsNaN(float64(n)) {
-			return s.stop("rounds what is not a number")
-		}
-		vm.Push(lua.LNumber(round(float64(n))))
-		return 1
-	}
 }
 
 // sub is string.sub(text, 1, n): how a text begins, which is how some libraries keep a token apart from what stands behind it.

@@ -76,6 +76,9 @@ func predict(c *Command, keys held) (map[string]string, Reply, error) {
 				drop(name)
 			}
 		}
+		if c.Owned.Kind != ReplyCount {
+			return after, c.Owned, nil
+		}
 		return after, Reply{Kind: ReplyInt, Int: deleted}, nil
 	case c.Verb == Take:
 		granted = missing == n || c.Own == OwnEach && missing+mine == n || c.Own == OwnAll && mine == n

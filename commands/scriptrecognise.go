@@ -13,7 +13,7 @@
 // same equalities then changes none of its steps: one run speaks for all of them.
 //
 // One thing more may be done with a symbol: to take the first n bytes of it (string.sub, GETRANGE), n being the same everywhere. The result is
-// a symbol again. Which of the call's values are longer than n, and which keys begin alike, belongs to the shape of the call, and apart sees
+// a symbol again. Which of the call's values are shorter or longer than n, and which keys begin alike, belongs to the shape of the call, and apart sees
 // to it that no other texts in play begin alike, so that the equalities are known here too.
 //
 // The state of a key is drawn from the same words: missing; held by each value of the call; by each text that the script knows; by
@@ -37,6 +37,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -103,6 +104,10 @@ func recognise(known *knownScript, call *callWords) (sh *shape, keep bool) {
 		}
 		if c.peeked != 0 {
 			g := &c.groups[c.peeked-1] // symbols are shown once each, so that this ends
+			if len(g.text) > maxText {
+				c.why, c.forget = fmt.Sprintf("looks into a text of more than %d bytes", maxText), true
+				break
+			}
 			g.kind, g.peeked = wordLiteral, true
 		}
 	}
@@ -118,7 +123,7 @@ func (c *recognition) shape(f finding) (sh *shape, keep bool) {
 	for i := range c.call.n {
 		g := c.groups[c.of[i]]
 		sh.kind[i] = g.kind
-		sh.long[i] = c.cut > 0 && len(c.call.value[i]) > c.cut
+		sh.length[i] = cmp.Compare(len(c.call.value[i]), c.cut)
 		if g.kind == wordLiteral {
 			sh.literal[i] = g.text
 		}
@@ -139,7 +144,11 @@ func (c *recognition) attempt() finding {
 	t := &trial{recognition: c, ttls: c.ttlProbes()}
 	for t.again = true; t.again; {
 		t.start()
-		if !t.stopped() {
+		switch {
+		case t.stopped():
+		case t.tokens != nil && len(t.tokens) < len(t.names): // a key was met when the token had been found
+			t.more, t.again = t.names, true
+		default:
 			t.all()
 		}
 	}

@@ -51,10 +51,12 @@ type sandbox struct {
 	vm      *lua.LState
 	proto   *lua.FunctionProto
 	sha     string
+	keyed   bool // tables are filled by index: see next
 	limit   *stepLimit
 	env     *lua.LTable
 	globals *lua.LTable
 	opaque  *lua.LTable // the metatable of symbols
+	errors  *lua.LTable // and of errors
 	symbols map[word]*lua.LUserData
 	now     *run
 	broken  bool // gopher-lua has lost its stack: nothing can be run any more
@@ -62,6 +64,7 @@ type sandbox struct {
 
 func newSandbox(known *knownScript) *sandbox {
 	s := &sandbox{
+		keyed:   known.keyed,
 		vm:      lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: maxFrames, RegistrySize: maxRegisters}),
 		proto:   known.proto,
 		sha:     known.sha,
@@ -72,14 +75,16 @@ func newSandbox(known *knownScript) *sandbox {
 	s.vm.SetContext(s.limit)
 	s.globals = s.library("the global ", map[string]lua.LGFunction{
 		"tonumber": s.tonumber, "tostring": s.tostring, "type": s.typeName, "ipairs": s.ipairs, "pairs": s.pairs, "next": s.next,
-		"error": s.throw, "assert": s.assert, "unpack": s.unpack, "select": s.choice, indexGuard: s.index,
+		"error": s.throw, "assert": s.assert, "unpack": s.unpack, "select": s.choice,
+		indexGuard: s.index, lengthGuard: s.length, moduloGuard: s.arithmetic(modulo),
 	})
 	s.globals.RawSetString("redis", s.sealed(s.library("redis.", map[string]lua.LGFunction{
 		"call": s.call, "pcall": s.pcall, "status_reply": s.statusReply, "error_reply": s.errorReply,
 		"replicate_commands": func(vm *lua.LState) int { vm.Push(lua.LTrue); return 1 },
 	})))
 	s.globals.RawSetString("math", s.sealed(s.library("math.", map[string]lua.LGFunction{
-		"floor": s.rounded(math.Floor), "ceil": s.rounded(math.Ceil), "min": s.extreme(math.Min), "max": s.extreme(math.Max),
+		"floor": s.rounded(math.Floor), "ceil": s.rounded(math.Ceil),
+		"min": s.extreme(func(a, b lua.LNumber) bool { return a < b }), "max": s.extreme(func(a, b lua.LNumber) bool { return a > b }),
 	})))
 	s.globals.RawSetString("table", s.sealed(s.library("table.", map[string]lua.LGFunction{
 		"insert": s.insert, "getn": s.length,
@@ -88,8 +93,13 @@ func newSandbox(known *knownScript) *sandbox {
 	s.globals.RawSetString("string", texts)
 	methods := s.vm.NewTable()
 	methods.RawSetString("__index", texts)
+	for event, f := range s.operators() {
+		methods.RawSetString(event, s.vm.NewFunction(f))
+	}
 	s.vm.SetMetatable(lua.LString(""), methods)
 	s.env = s.sealed(s.globals)
+	s.errors = s.vm.NewTable()
+	s.errors.RawSetString("__index", s.vm.NewFunction(s.missingField))
 	s.opaque = s.vm.NewTable()
 	s.opaque.RawSetString("__index", texts)
 	for _, event := range []string{"newindex", "call", "add", "sub", "mul", "div", "mod", "pow", "unm", "len", "lt", "le"} {
@@ -121,6 +131,9 @@ func (s *sandbox) sealed(shown *lua.LTable) *lua.LTable {
 	t.Metatable = meta
 	return t
 }
+
+// spend is what a function costs that has n values to look at, in instructions.
+func (s *sandbox) spend(n int) { s.limit.left -= n }
 
 // execute runs the script once. It returns with r.why or r.peeked set, or with what the script did.
 func (s *sandbox) execute(r *run) {
@@ -218,7 +231,10 @@ func asWord(v lua.LValue) (word, bool) {
 		return word{text: string(v)}, true
 	case lua.LNumber:
 		f := float64(v)
-		if f == math.Trunc(f) && math.Abs(f) < 1e17 {
+		switch {
+		case math.IsInf(f, 0), math.IsNaN(f), f == 0 && math.Signbit(f):
+			return word{}, false // written otherwise by C, if not even by each C in its own way
+		case f == math.Trunc(f) && math.Abs(f) < 1e17:
 			return word{text: strconv.FormatInt(int64(f), 10)}, true
 		}
 		return word{text: strconv.FormatFloat(f, 'g', 17, 64)}, true

@@ -5,6 +5,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"sync"
 )
@@ -42,9 +43,9 @@ type shape struct {
 	inKeys, n int
 	same      [maxWords]uint8
 	kind      [maxWords]wordKind
-	literal   []string // by position; "" where the kind is another
-	cut       int      // the verdict depends on how values begin: the first cut bytes are compared; see apart
-	long      [maxWords]bool
+	literal   []string      // by position; "" where the kind is another
+	cut       int           // the verdict depends on how values begin: the first cut bytes are compared; see apart
+	length    [maxWords]int // cut > 0: whether a value is shorter (-1), as long, or longer (1) than that
 	twins     [maxWords]uint8
 
 	why string // refused; else:
@@ -56,7 +57,7 @@ func (sh *shape) matches(w *callWords) bool {
 		return false
 	}
 	for i := range sh.n {
-		if sh.cut > 0 && sh.long[i] != (len(w.value[i]) > sh.cut) {
+		if sh.cut > 0 && sh.length[i] != cmp.Compare(len(w.value[i]), sh.cut) {
 			return false
 		}
 		switch sh.kind[i] {
@@ -126,7 +127,7 @@ func (k *knownScript) learn(w callWords) *shape {
 	if sh := k.shapeOf(&w); sh != nil {
 		return sh
 	}
-	sh, keep := recognise(k, &w)
+	sh, keep := k.turns.recognise(k, &w)
 	if !keep {
 		return sh
 	}

@@ -82,11 +82,22 @@ func (t *trial) others(i int) []cell {
 		if t.prefix && shared == t.cutWord(t.tokens[i], t.cut) {
 			continue
 		}
+		add(shared) // and nothing behind it
 		c := present(somebodyElse, word{symbol: sharer}, usualLeft)
 		c.shared = shared
 		cells = append(cells, c)
 	}
 	return cells
+}
+
+// holding is a cell of another's for key i, whose own token it may be.
+func (t *trial) holding(i int, c cell) cell {
+	for _, mine := range t.owned(i) {
+		if mine.key.value == c.key.value && mine.shared == c.shared {
+			return mine
+		}
+	}
+	return c
 }
 
 // backgrounds are the states in which all keys hold the same, by holder.
@@ -209,10 +220,27 @@ func (t *trial) statesOfMany(try func(func(int) cell)) {
 			}
 		}
 	}
+	t.statesOfWords(try)
 	for _, b := range grounds {
 		for i := range n {
 			try(except(b, map[int]cell{i: odd(otherTypes[i%len(otherTypes)], usualLeft)}))
 		}
+	}
+}
+
+// statesOfWords: all keys hold the same, or each a word of the call, in its order; two keys, any two words.
+func (t *trial) statesOfWords(try func(func(int) cell)) {
+	n := len(t.names)
+	for _, c := range t.others(0) {
+		try(func(i int) cell { return t.holding(i, c) })
+	}
+	held := func(i, group int) cell { return t.holding(i, present(somebodyElse, t.word(group), usualLeft)) }
+	if n == 2 {
+		combinations(n, len(t.groups), func(choice []int) { try(func(i int) cell { return held(i, choice[i]) }) })
+		return
+	}
+	for first := 0; first+n <= t.call.n; first++ {
+		try(func(i int) cell { return held(i, t.of[first+i]) })
 	}
 }
 

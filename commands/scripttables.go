@@ -1,74 +1,8 @@
-// Tables: how they are walked, and that none can be filled up with one instruction.
+// Tables: how they are walked, and how long they are.
 
 package commands
 
-import (
-	"reflect"
-
-	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/ast"
-)
-
-// indexGuard is the name of a function that no script can spell. guardIndexes puts it around every index that is stored at and not a
-// name, because one such instruction may allocate a gigabyte (t[67108863] = 1 fills the table up).
-const indexGuard = "(index)"
-
-// guardIndexes walks a syntax tree.
-func guardIndexes(node reflect.Value) {
-	switch node.Kind() {
-	case reflect.Interface:
-		guardIndexes(node.Elem())
-	case reflect.Slice:
-		for i := range node.Len() {
-			guardIndexes(node.Index(i))
-		}
-	case reflect.Pointer:
-		if node.IsNil() {
-			return
-		}
-		switch n := node.Interface().(type) {
-		case *ast.AssignStmt:
-			for _, left := range n.Lhs {
-				if element, ok := left.(*ast.AttrGetExpr); ok {
-					element.Key = guarded(element.Key)
-				}
-			}
-		case *ast.Field:
-			n.Key = guarded(n.Key)
-		}
-		guardIndexes(node.Elem())
-	case reflect.Struct:
-		for i := range node.NumField() {
-			if f := node.Field(i); node.Type().Field(i).IsExported() {
-				guardIndexes(f)
-			}
-		}
-	}
-}
-
-func guarded(key ast.Expr) ast.Expr {
-	if key == nil {
-		return nil
-	}
-	if _, ok := key.(*ast.StringExpr); ok {
-		return key
-	}
-	name := &ast.IdentExpr{Value: indexGuard}
-	call := &ast.FuncCallExpr{Func: name, Args: []ast.Expr{key}, AdjustRet: true}
-	name.SetLine(key.Line())
-	call.SetLine(key.Line())
-	call.SetLastLine(key.LastLine())
-	return call
-}
-
-func (s *sandbox) index(vm *lua.LState) int {
-	key := vm.Get(1)
-	if n, ok := key.(lua.LNumber); ok && !(n <= maxElements) {
-		return s.stop("stores far into a table")
-	}
-	vm.Push(key)
-	return 1
-}
+import lua "github.com/yuin/gopher-lua"
 
 func (s *sandbox) ipairs(vm *lua.LState) int {
 	t := vm.CheckTable(1)
@@ -96,12 +30,19 @@ func (s *sandbox) pairs(vm *lua.LState) int {
 	return 3
 }
 
-// next walks only what has one order in every Lua: a list, or a single element.
+// cheaper is how many elements can be looked at in the time of an instruction.
+const cheaper = 8
+
+// next walks only what has one order in every Lua: a list that was not filled by index, in whatever order.
 func (s *sandbox) next(vm *lua.LState) int {
 	t := vm.CheckTable(1)
+	s.spend(t.MaxN())
 	elements := 0
 	t.ForEach(func(lua.LValue, lua.LValue) { elements++ })
-	if elements > 1 && elements != t.MaxN() {
+	switch {
+	case t.Metatable != lua.LNil:
+		return s.stop("walks a table that is not its own")
+	case elements != t.MaxN(), elements > 1 && s.keyed:
 		return s.stop("walks a table that has no order")
 	}
 	key, value := t.Next(vm.Get(2))
@@ -115,9 +56,10 @@ func (s *sandbox) next(vm *lua.LState) int {
 
 func (s *sandbox) unpack(vm *lua.LState) int {
 	t, from, to := vm.CheckTable(1), vm.OptInt(2, 1), 0
-	if to = vm.OptInt(3, t.Len()); to-from >= maxElements {
+	if to = vm.OptInt(3, s.lengthOf(t)); to-from >= maxElements {
 		return s.stop("unpacks too large a table")
 	}
+	s.spend(max(to-from, 0) / cheaper)
 	for i := from; i <= to; i++ {
 		vm.Push(t.RawGetInt(i))
 	}
@@ -140,15 +82,16 @@ func (s *sandbox) choice(vm *lua.LState) int {
 
 func (s *sandbox) insert(vm *lua.LState) int {
 	t := vm.CheckTable(1)
+	n := s.lengthOf(t)
 	switch vm.GetTop() {
 	case 2:
-		if t.Len() >= maxElements {
+		if n >= maxElements {
 			return s.stop("fills a table")
 		}
 		t.Append(vm.Get(2))
 	case 3:
 		at := vm.CheckInt(2)
-		if at < 1 || at > t.Len()+1 || t.Len() >= maxElements {
+		if at < 1 || at > n+1 || n >= maxElements {
 			return s.stop("stores far into a table")
 		}
 		t.Insert(at, vm.Get(3))
@@ -158,7 +101,32 @@ func (s *sandbox) insert(vm *lua.LState) int {
 	return 0
 }
 
+// length is the operator #, and table.getn.
 func (s *sandbox) length(vm *lua.LState) int {
-	vm.Push(lua.LNumber(vm.CheckTable(1).Len()))
+	switch v := vm.Get(1).(type) {
+	case *lua.LTable:
+		vm.Push(lua.LNumber(s.lengthOf(v)))
+	case lua.LString:
+		vm.Push(lua.LNumber(len(v)))
+	case *lua.LUserData:
+		return s.peekAt(v.Value.(word).symbol)
+	default:
+		return s.stop("takes the length of a " + v.Type().String())
+	}
 	return 1
+}
+
+// lengthOf is the one border that a list has. A table with holes has several, and each Lua finds another one.
+func (s *sandbox) lengthOf(t *lua.LTable) int {
+	n := t.MaxN()
+	s.spend(n / cheaper)
+	for i := 1; i < n; i++ {
+		if t.RawGetInt(i) == lua.LNil {
+			return s.stop("takes the length of a table with holes")
+		}
+	}
+	if t.Metatable != lua.LNil {
+		return s.stop("takes the length of a table that is not its own")
+	}
+	return n
 }

@@ -20,7 +20,8 @@ type trial struct {
 	told    []message // with every change
 	changes bool      // there has been one
 	timed   bool      // it asks for remaining times
-	again   bool      // it has touched a new key, or asked for the first time how long one lasts: from the start
+	again   bool      // it has touched a new key, or asked for the first time how long one lasts: from the start, with
+	more    []word    // all the keys that it touches
 	late    lateness
 	left    []*law
 	lives   []ttlLaw // that explain every expiry set so far
@@ -50,7 +51,7 @@ type sighting struct {
 
 // start finds the keys and the tokens: by what the script does while all keys hold the same.
 func (t *trial) start() {
-	*t = trial{recognition: t.recognition, ttls: t.ttls, roles: roles{names: t.names}, timed: t.timed, db: unset, left: slices.Clone(laws), answers: make(map[occasion]*sighting)}
+	*t = trial{recognition: t.recognition, ttls: t.ttls, roles: roles{names: t.more}, timed: t.timed, db: unset, left: slices.Clone(laws), answers: make(map[occasion]*sighting)}
 	t.firstTTL()
 	missing := t.uniform(cell{})
 	if t.stopped() {
@@ -144,7 +145,7 @@ func (t *trial) findToken() {
 	values := t.others(0)[1:] // before there is a token, all values are another's
 	for _, left := range []int64{usualLeft, longLeft} {
 		for _, c := range values {
-			if c.shared != (word{}) {
+			if c.shared != (word{}) || c.key.value.cut != 0 {
 				continue
 			}
 			if found(c.lasting(left), func() []word { return slices.Repeat([]word{c.key.value}, len(t.names)) }); t.stopped() {
@@ -214,7 +215,7 @@ func (t *trial) check(st *state) {
 		return
 	}
 	if len(r.names) > len(t.names) {
-		t.names, t.again = append(t.found.names, r.names[len(t.names):]...), true
+		t.more, t.again = append(t.found.names, r.names[len(t.names):]...), true
 		return
 	}
 	if r.rejected && st.count.odd == 0 {
