@@ -117,9 +117,10 @@ type Request struct {
 	// moment from which Life counts.
 	SetBy time.Duration
 
-	// Stamp, of a TakeBack, if not 0, is when the key that is meant expires by the node's clock, in milliseconds since 1970: in place
-	// of SetBy and Life.
-	Stamp int64
+	// Stamp, of a TakeBack, if not 0, is when the key that is meant expires by the node's clock, in milliseconds since 1970: besides
+	// what SetBy and Life say.
+	Stamp  int64
+	Spread time.Duration // or up to that much earlier
 
 	// Later: not to be told before the node is vouched for. It takes away what a lesson may copy meanwhile.
 	Later bool

@@ -150,10 +150,11 @@ func (r *Round) amending(op Op) *Request {
 // Tokens are not always unique in the wild, so that "the value is my token" proves
 // nothing. The proof is when the key expires. The node said yes, so that our SET was carried out at
 // some moment e before the answer was read, and made the key expire at e + life; until the answer was read
-// our key was there, and whoever took the key after that made it expire later.
+// our key was there, and whoever took the key after that, for as long or longer, made it expire later. Who took it for less time did
+// not: so the node's clock, which was read behind the SET, says when it expires at the earliest (Stamp and Spread).
 //
 // A take that may find its token (Own) needs more: the same token may take the key again, with the same life, before our answer is
-// read. There the node tells the instant at which what it has set anew expires (Stamp), and moves that of a key which is taken
+// read. There the node itself tells the instant at which what it has set anew expires (Stamp), and moves that of a key which is taken
 // again, so that no other attempt ever gives a key the same one. A key that was taken again is never deleted: the token has held it before.
 //
 // What is left alone, to end with its ttl:
@@ -174,7 +175,7 @@ func (r *Round) takeBack(node int) (Amend, bool) {
 		return Amend{}, false
 	}
 	back := r.amending(TakeBack)
-	back.Life, back.SetBy, back.Stamp = r.req.Life, a.At, a.Stamp
+	back.Life, back.SetBy, back.Stamp, back.Spread = r.req.Life, a.At, a.Stamp, a.Spread
 	return Amend{Node: node, Req: back, Until: r.began + r.req.Life}, true
 }
 

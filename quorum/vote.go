@@ -58,8 +58,9 @@ type Answer struct {
 	Number int64
 	// Left is how many milliseconds the lock had left that a Release deleted, the longest if there were many.
 	Left int64
-	// Stamp is when the keys of a Take expire by the node's clock, in milliseconds since 1970; 0 if it was not told.
-	Stamp int64
+	// Stamp is when the keys of a Take expire by the node's clock, in milliseconds since 1970, or up to Spread before; 0 if it was not told.
+	Stamp  int64
+	Spread time.Duration
 	// Seen is what Inspect found, by key.
 	Seen []Held
 

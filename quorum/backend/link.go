@@ -312,7 +312,7 @@ func (l *link) land(replies []reply, f flight, broken error, landed []call) []ca
 		l.pipe.trustChanged(l)
 	}
 	for k := range landed {
-		l.answer(&landed[k], replies[k], doubt, now)
+		l.answer(&landed[k], replies[k], look.Clock, doubt, now)
 	}
 	l.mu.Lock()
 	l.landing = 0
@@ -338,7 +338,7 @@ func (l *link) see(look quorum.Look, now time.Duration) (doubt error, changed bo
 	return doubt, changed
 }
 
-func (l *link) answer(c *call, r reply, doubt error, now time.Duration) {
+func (l *link) answer(c *call, r reply, clock quorum.Reading, doubt error, now time.Duration) {
 	if c.own != nil {
 		if c.own.done != nil {
 			c.own.done(r)
@@ -363,6 +363,9 @@ func (l *link) answer(c *call, r reply, doubt error, now time.Duration) {
 		return // told; nobody waits to hear what came of it
 	}
 	a := decode(c.req, r.value, r.err).Doubted(c.req.Op, doubt)
+	if doubt == nil { // so that the clock has not jumped
+		stamp(&a, c.req, clock)
+	}
 	a.At = now
 	c.voter.Hear(c.i, a)
 }

@@ -141,9 +141,10 @@ for _, k in ipairs(KEYS) do redis.call('PEXPIRE', k, ARGV[n + 1]) end
 return 1`)
 
 	// takeBackMany: of every key for itself, delete it if it holds its token and expires when this attempt made it: behind the tokens
-	// the most milliseconds that it may have left, and the instant by the node's clock, or 0 (quorum.Request.Stamp).
+	// the most milliseconds that it may have left; the instant by the node's clock, or 0; and by how much it may be earlier
+	// (quorum.Request.Stamp).
 	takeBackMany = newScript(`local n, undone = #KEYS, 0
-local most, stamp, now = tonumber(ARGV[n + 1]), tonumber(ARGV[n + 2]), 0
+local most, stamp, spread, now = tonumber(ARGV[n + 1]), tonumber(ARGV[n + 2]), tonumber(ARGV[n + 3]), 0
 if stamp > 0 then
   local t = redis.call('TIME')
   now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -151,9 +152,8 @@ end
 for i, k in ipairs(KEYS) do
   if redis.call('GET', k) == ARGV[i] then
     local left = redis.call('PTTL', k)
-    local ours = left >= 0 and left <= most
-    if stamp > 0 then ours = left >= 0 and math.abs(now + left - stamp) <= 5 end
-    if ours then undone = undone + redis.call('DEL', k) end
+    local early = stamp - now - left
+    if left >= 0 and left <= most and (stamp == 0 or early >= -5 and early <= spread + 5) then undone = undone + redis.call('DEL', k) end
   end
 end
 return undone`)

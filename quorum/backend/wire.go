@@ -51,7 +51,7 @@ func encode(r *quorum.Request, now time.Duration) command {
 		return run(extend, r.Key, r.Token, millis(r.Life))
 	case quorum.TakeBack:
 		if r.Stamp != 0 {
-			return runMany(takeBackMany, r, 0, r.Stamp)
+			return runMany(takeBackMany, r, millis(r.Most(now)), r.Stamp, millis(r.Spread))
 		}
 		return run(takeBack, r.Key, r.Token, millis(r.Most(now)))
 	case quorum.TopUp:
@@ -84,7 +84,7 @@ func encodeMany(r *quorum.Request, now time.Duration) command {
 	case quorum.Extend:
 		return runMany(extendMany, r, millis(r.Life))
 	case quorum.TakeBack:
-		return runMany(takeBackMany, r, millis(r.Most(now)), r.Stamp)
+		return runMany(takeBackMany, r, millis(r.Most(now)), r.Stamp, millis(r.Spread))
 	case quorum.TopUp:
 		return runMany(topUpMany, r, max(1, r.Rest(now).Milliseconds()))
 	default:
@@ -253,6 +253,15 @@ func decodeNumber(op quorum.Op, reply any) quorum.Answer {
 		return quorum.Answer{Vote: quorum.Yes, Number: n}
 	default:
 		return quorum.Answer{Vote: quorum.No, Number: n}
+	}
+}
+
+// stamp tells when the key expires that a plain SET has set: it was carried out before the node's clock was read behind it, but not
+// before it was sent.
+func stamp(a *quorum.Answer, req *quorum.Request, clock quorum.Reading) {
+	if req.Op == quorum.Take && a.Vote == quorum.Yes && a.Stamp == 0 && clock.Node > 0 {
+		a.Stamp = (clock.Node + req.Life).Milliseconds()
+		a.Spread = clock.Received - clock.Sent
 	}
 }
 
