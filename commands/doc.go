@@ -12,5 +12,6 @@
 //	script*.go scripts, known by what they do: scriptcache.go those we know, scriptshape.go in which ways they have been called;
 //	           scriptrecognise.go how one is recognised, scripttrial.go and scriptstates.go in which states, scriptlaws.go as what;
 //	           scriptlate.go extends that want time to be left; scripttell.go what it publishes;
+//	           scriptguards.go, scriptnumbers.go, scripttables.go where gopher-lua is no Lua; scriptmade.go texts that it only answers;
 //	           scriptsandbox.go and scriptmodel.go what it is run in and against; scriptcompute.go replies that it calculates itself
 package commands

@@ -90,4 +90,5 @@ func TestScriptLateKeys(t *testing.T) {
 			predictionLaw(t, body, []byte(body), keys, words("tok", "30000"), 1)
 		}
 	}
+	predictionLaw(t, "no words", []byte(`return redis.call('del', 'a', 'b')`), nil, nil, 1)
 }

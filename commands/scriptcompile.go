@@ -34,6 +34,7 @@ type knownScript struct {
 	sha     string
 	proto   *lua.FunctionProto // nil when why is set
 	keyed   bool               // it fills tables by index or by name
+	makes   bool               // it may make texts, or publish: see scriptmade.go
 	turns   turns
 	why     string              // why it is refused whatever its arguments are
 	texts   map[string]struct{} // every text that the script can hold without being given it: see collect
@@ -75,10 +76,10 @@ func compileScript(body []byte, sha string) (known *knownScript, err error) {
 	if err != nil {
 		return nil, compileError(err)
 	}
-	if known.why = scanTokens(body); known.why != "" {
+	if known.makes, known.why = scanTokens(body); known.why != "" {
 		return known, nil
 	}
-	known.keyed = guard(reflect.ValueOf(chunk))
+	known.keyed = guard(reflect.ValueOf(chunk), known.makes)
 	proto, err := lua.Compile(chunk, "user_script")
 	if err != nil {
 		return nil, compileError(err)
@@ -99,29 +100,35 @@ func compileScript(body []byte, sha string) (known *knownScript, err error) {
 	return known, nil
 }
 
-// scanTokens scans once more what has just been parsed without error, for what must not come to the compiler, and says why not.
-func scanTokens(body []byte) string {
+// scanTokens scans once more what has just been parsed without error, for what must not come to the compiler, and says why not; and whether
+// anything makes texts.
+func scanTokens(body []byte) (makes bool, why string) {
 	scanner, operators := parse.NewScanner(bytes.NewReader(body), "user_script"), 0
 	for lexer := new(parse.Lexer); ; {
 		token, err := scanner.Scan(lexer)
 		if err != nil || token.Type == parse.EOF {
-			return ""
+			return makes, ""
 		}
 		switch token.Type {
+		case parse.TIdent:
+			makes = makes || token.Str == "format" || token.Str == "tostring"
+		case parse.TString:
+			makes = makes || strings.EqualFold(token.Str, "publish") // how many have heard it cannot be compared either
 		case '+', '-', '*', '/', '%', '^', '#', parse.T2Comma:
 			if operators++; operators > maxOperators {
-				return fmt.Sprintf("has more than %d operators", maxOperators)
+				return makes, fmt.Sprintf("has more than %d operators", maxOperators)
 			}
 			if token.Type == '^' {
-				return "calculates a power" // not to the last bit what C's pow does
+				return makes, "calculates a power" // not to the last bit what C's pow does
 			}
+			makes = makes || token.Type == parse.T2Comma
 		case parse.TNumber:
 			// gopher-lua reads 0010 as octal, Lua as ten.
 			if n := token.Str; len(n) > 1 && n[0] == '0' && n[1] >= '0' && n[1] <= '9' {
-				return "writes a number with leading zeros"
+				return makes, "writes a number with leading zeros"
 			}
 			if _, ok, sure := luaNumber(token.Str); !ok || !sure {
-				return "writes a number of an unusual kind"
+				return makes, "writes a number of an unusual kind"
 			}
 		}
 	}
@@ -130,8 +137,8 @@ func scanTokens(body []byte) string {
 // collect gathers the constants of a function and of the functions in it, and says why the function is refused, or "".
 //
 // Law: the texts that a running script can compare its arguments with are the other arguments, what it reads from its keys, and
-// k.texts. That holds because nothing in the sandbox makes new texts: joining is refused here, string.sub cuts only at one length (see
-// recognition.cuts), tostring takes no numbers, and a number that is written to a key has to be one of the script's own (run.put).
+// k.texts. That holds because no text that is made in the sandbox can be compared (scriptmade.go), string.sub cuts only at one length (see
+// recognition.cuts), and a number that is written to a key has to be one of the script's own (run.put).
 // Recognition rests on it.
 func (k *knownScript) collect(proto *lua.FunctionProto) string {
 	for _, constant := range proto.Constants {
@@ -156,7 +163,7 @@ func (k *knownScript) collect(proto *lua.FunctionProto) string {
 	// refuses too much at worst.
 	for _, word := range proto.Code {
 		if int(word>>26) == lua.OP_CONCAT {
-			return "joins texts"
+			return "joins texts" // unseen by guard
 		}
 	}
 	for _, inner := range proto.FunctionPrototypes {

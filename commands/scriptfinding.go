@@ -2,7 +2,10 @@
 
 package commands
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // finding is a verdict: which operation, on which words of the call, with which replies.
 type finding struct {
@@ -58,6 +61,8 @@ func (o *outcome) reply(w *callWords) Reply {
 func replyOf(a answer, w *callWords) Reply {
 	r := Reply{Kind: a.kind, Int: a.n}
 	switch {
+	case a.made != nil:
+		r.Text = joined(a, w)
 	case a.text.symbol != 0:
 		r.Text = w.value[a.text.symbol-1]
 	case a.kind != ReplyInt && a.kind != ReplyNil && a.kind != ReplyArray:
@@ -67,6 +72,22 @@ func replyOf(a answer, w *callWords) Reply {
 		r.Items = append(r.Items, replyOf(item, w))
 	}
 	return r
+}
+
+// joined is a made text. A status or an error is one line.
+func joined(a answer, w *callWords) []byte {
+	var text []byte
+	for _, part := range a.made {
+		if part.symbol != 0 {
+			text = append(text, w.value[part.symbol-1]...)
+		} else {
+			text = append(text, part.text...)
+		}
+	}
+	if a.kind != ReplyBulk {
+		return []byte(OneLine(string(text)))
+	}
+	return text
 }
 
 // fill tells what the script does in a call.
@@ -302,8 +323,16 @@ func (t *trial) outcome(a answer) outcome {
 }
 
 func (t *trial) positions(a answer) answer {
-	if a.text.symbol != 0 {
-		a.text = word{symbol: symbol(t.groups[a.text.symbol-1].first + 1)}
+	position := func(w word) word {
+		if w.symbol != 0 {
+			return word{symbol: symbol(t.groups[w.symbol-1].first + 1)}
+		}
+		return w
+	}
+	a.text = position(a.text)
+	a.made = slices.Clone(a.made)
+	for i, part := range a.made {
+		a.made[i] = position(part)
 	}
 	items := a.items
 	a.items = nil

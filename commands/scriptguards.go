@@ -19,57 +19,91 @@ const (
 	lengthGuard = "(length)"
 	// moduloGuard is %: of large and of infinite numbers, gopher-lua has another remainder.
 	moduloGuard = "(modulo)"
+	// joinGuard is .., and the others are == and an index in a script that makes texts or publishes: see scriptmade.go.
+	joinGuard  = "(join)"
+	equalGuard = "(equal)"
+	readGuard  = "(read)"
 )
 
-// guard walks a syntax tree, and says whether tables are filled by index or by name in it.
-func guard(node reflect.Value) (keyed bool) {
+// guard walks the syntax tree of a script that makes texts or not, and says whether it fills tables by index or by name.
+func guard(node reflect.Value, makes bool) (keyed bool) {
 	switch node.Kind() {
 	case reflect.Interface:
-		switch n := node.Interface().(type) {
-		case *ast.UnaryLenOpExpr:
-			node.Set(reflect.ValueOf(guarded(lengthGuard, n, n.Expr)))
-		case *ast.ArithmeticOpExpr:
-			if n.Operator == "%" {
-				node.Set(reflect.ValueOf(guarded(moduloGuard, n, n.Lhs, n.Rhs)))
-			}
+		keyed = guard(node.Elem(), makes)
+		if e, ok := node.Interface().(ast.Expr); ok {
+			node.Set(reflect.ValueOf(guardedExpr(e, makes)))
 		}
-		return guard(node.Elem())
 	case reflect.Slice:
 		for i := range node.Len() {
-			keyed = guard(node.Index(i)) || keyed
+			keyed = guard(node.Index(i), makes) || keyed
 		}
 	case reflect.Pointer:
 		if node.IsNil() {
 			return false
 		}
+		keyed = guard(node.Elem(), makes)
 		switch n := node.Interface().(type) {
 		case *ast.AssignStmt:
 			for _, left := range n.Lhs {
 				if element, ok := left.(*ast.AttrGetExpr); ok {
-					element.Key, keyed = guardedIndex(element.Key), true
+					element.Key, keyed = guardedIndex(element.Key, indexGuard), true
 				}
 			}
 		case *ast.Field:
 			if _, name := n.Key.(*ast.StringExpr); n.Key != nil && !name {
-				n.Key, keyed = guardedIndex(n.Key), true
+				n.Key, keyed = guardedIndex(n.Key, indexGuard), true
 			}
 		}
-		return guard(node.Elem()) || keyed
 	case reflect.Struct:
 		for i := range node.NumField() {
 			if f := node.Field(i); node.Type().Field(i).IsExported() {
-				keyed = guard(f) || keyed
+				keyed = guard(f, makes) || keyed
 			}
 		}
 	}
 	return keyed
 }
 
-func guardedIndex(key ast.Expr) ast.Expr {
+// guardedExpr is what stands for an expression whose own parts have been guarded.
+func guardedExpr(e ast.Expr, makes bool) ast.Expr {
+	switch e := e.(type) {
+	case *ast.UnaryLenOpExpr:
+		return guarded(lengthGuard, e, e.Expr)
+	case *ast.ArithmeticOpExpr:
+		if e.Operator == "%" {
+			return guarded(moduloGuard, e, e.Lhs, e.Rhs)
+		}
+	case *ast.StringConcatOpExpr:
+		a, okA := e.Lhs.(*ast.StringExpr)
+		b, okB := e.Rhs.(*ast.StringExpr)
+		if okA && okB && len(a.Value)+len(b.Value) <= maxText {
+			both := &ast.StringExpr{Value: a.Value + b.Value}
+			both.SetLine(e.Line())
+			return both
+		}
+		return guarded(joinGuard, e, e.Lhs, e.Rhs)
+	case *ast.RelationalOpExpr:
+		switch {
+		case makes && e.Operator == "==":
+			return guarded(equalGuard, e, e.Lhs, e.Rhs)
+		case makes && e.Operator == "~=":
+			not := &ast.UnaryNotOpExpr{Expr: guarded(equalGuard, e, e.Lhs, e.Rhs)}
+			not.SetLine(e.Line())
+			return not
+		}
+	case *ast.AttrGetExpr:
+		if makes {
+			e.Key = guardedIndex(e.Key, readGuard)
+		}
+	}
+	return e
+}
+
+func guardedIndex(key ast.Expr, by string) ast.Expr {
 	if _, ok := key.(*ast.StringExpr); ok {
 		return key
 	}
-	return guarded(indexGuard, key, key)
+	return guarded(by, key, key)
 }
 
 // guarded is a call that stands at the place of an expression.
@@ -84,6 +118,7 @@ func guarded(by string, at ast.PositionHolder, args ...ast.Expr) ast.Expr {
 
 func (s *sandbox) index(vm *lua.LState) int {
 	key := vm.Get(1)
+	s.unmade(key)
 	if n, ok := key.(lua.LNumber); ok && !(n <= maxElements) {
 		return s.stop("stores far into a table")
 	}

@@ -37,6 +37,12 @@ func (s *sandbox) command(vm *lua.LState) answer {
 	args := make([]word, vm.GetTop())
 	for i := range args {
 		w, ok := asWord(vm.Get(i + 1))
+		if m, isMade := madeOf(vm.Get(i + 1)); isMade {
+			if !m.number {
+				s.stop("gives a command a text that it has made")
+			}
+			w, ok = m.parts[0], true
+		}
 		if !ok && vm.Get(i+1).Type() == lua.LTNumber {
 			s.stop("gives a command a number that is infinite, or none, or minus zero")
 		}
@@ -49,6 +55,9 @@ func (s *sandbox) command(vm *lua.LState) answer {
 		s.now.line = lineOf(vm.Where(1))
 	}
 	reply := s.now.do(args)
+	if reply.text.symbol == audience && !s.makes {
+		s.stop("publishes in a hidden way") // where comparisons are not guarded
+	}
 	if s.now.why != "" || s.now.peeked != 0 {
 		vm.RaiseError("stop")
 	}
@@ -116,51 +125,34 @@ func (s *sandbox) missingField(vm *lua.LState) int {
 }
 
 func (s *sandbox) statusReply(vm *lua.LState) int {
+	if _, ok := madeOf(vm.Get(1)); ok {
+		t := s.vm.NewTable()
+		t.RawSetString("ok", vm.Get(1))
+		vm.Push(t)
+		return 1
+	}
 	vm.Push(s.field("ok", s.onlyText(vm, "redis.status_reply")))
 	return 1
 }
 
 // errorReply follows Redis 7: a text of one word gets the code ERR, any other brings its own, with or without the dash.
 func (s *sandbox) errorReply(vm *lua.LState) int {
+	if m, ok := madeOf(vm.Get(1)); ok {
+		// Its code has to stand in the text of the script.
+		if !strings.Contains(m.parts[0].text, " ") || m.parts[0].text[0] == '-' {
+			return s.stop("gives redis.error_reply something else than a text of its own")
+		}
+		t := s.failure("")
+		t.RawSetString("err", vm.Get(1))
+		vm.Push(t)
+		return 1
+	}
 	text := strings.TrimPrefix(s.onlyText(vm, "redis.error_reply"), "-")
 	if !strings.Contains(text, " ") {
 		text = "ERR " + text
 	}
 	vm.Push(s.failure(text))
 	return 1
-}
-
-// throw is error: nothing can catch it, so that it is what the script answers, as Redis words it.
-func (s *sandbox) throw(vm *lua.LState) int {
-	where := strings.TrimSuffix(vm.Where(1), ":")
-	text := ""
-	switch v := vm.Get(1).(type) {
-	case lua.LString:
-		text = "ERR " + where + ": " + string(v)
-	case *lua.LTable:
-		own, ok := v.RawGetString("err").(lua.LString)
-		if !ok {
-			return s.stop("throws something else than a text of its own")
-		}
-		text = string(own)
-	default:
-		return s.stop("throws something else than a text of its own")
-	}
-	s.now.thrown = true
-	s.now.reply = failure(OneLine(text + " script: " + s.sha + ", on @" + where + "."))
-	vm.RaiseError("thrown")
-	return 0
-}
-
-func (s *sandbox) assert(vm *lua.LState) int {
-	if lua.LVAsBool(vm.Get(1)) {
-		return vm.GetTop()
-	}
-	vm.Remove(1)
-	if vm.GetTop() == 0 {
-		vm.Push(lua.LString("assertion failed!"))
-	}
-	return s.throw(vm)
 }
 
 func (s *sandbox) onlyText(vm *lua.LState, caller string) string {
@@ -171,7 +163,6 @@ func (s *sandbox) onlyText(vm *lua.LState, caller string) string {
 	return string(text)
 }
 
-// tostring makes no text of a number: see collect for why texts must not come out of nothing.
 func (s *sandbox) tostring(vm *lua.LState) int {
 	switch v := vm.Get(1).(type) {
 	case lua.LString, *lua.LUserData:
@@ -179,6 +170,8 @@ func (s *sandbox) tostring(vm *lua.LState) int {
 	case lua.LBool, *lua.LNilType:
 		s.mint(v.String())
 		vm.Push(lua.LString(v.String()))
+	case lua.LNumber:
+		vm.Push(s.make(madeText{parts: []word{{text: s.written(v)}}, number: true}))
 	default:
 		return s.stop("turns a " + v.Type().String() + " into text")
 	}
@@ -188,6 +181,9 @@ func (s *sandbox) tostring(vm *lua.LState) int {
 func (s *sandbox) typeName(vm *lua.LState) int {
 	name := vm.CheckAny(1).Type()
 	if name == lua.LTUserData {
+		if w, ok := asWord(vm.Get(1)); ok && w.symbol == audience {
+			return s.peekAt(audience)
+		}
 		name = lua.LTString
 	}
 	s.mint(name.String())

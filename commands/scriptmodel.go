@@ -78,12 +78,13 @@ func deedOf(was, now modelKey) deed {
 type answer struct {
 	kind  ReplyKind
 	n     int64
-	text  word // a symbol only in ReplyBulk
+	text  word   // a symbol only in ReplyBulk
+	made  []word // in place of text: joined
 	items []answer
 }
 
 func (a answer) same(b answer) bool {
-	if a.kind != b.kind || a.n != b.n || a.text != b.text || len(a.items) != len(b.items) {
+	if a.kind != b.kind || a.n != b.n || a.text != b.text || !slices.Equal(a.made, b.made) || len(a.items) != len(b.items) {
 		return false
 	}
 	for i := range a.items {
@@ -123,7 +124,7 @@ func (a answer) counts() bool {
 
 // any says that f holds of one of the words in an answer.
 func (a answer) any(f func(word) bool) bool {
-	if f(a.text) {
+	if f(a.text) || slices.ContainsFunc(a.made, f) {
 		return true
 	}
 	for _, item := range a.items {

@@ -48,7 +48,10 @@ func (s *sandbox) number(v lua.LValue) (lua.LNumber, bool) {
 	case lua.LNumber:
 		return v, true
 	case *lua.LUserData:
-		s.peekAt(v.Value.(word).symbol)
+		if m, ok := madeOf(v); ok && m.number {
+			return s.number(lua.LString(m.parts[0].text))
+		}
+		s.peekAt(s.symbolOf(v))
 	case lua.LString:
 		n, ok, sure := luaNumber(string(v))
 		if !sure {

@@ -12,6 +12,8 @@
 // for a value that is none of them; a value that is one of them is shown as it is. Replacing the symbols of a run by any other values with the
 // same equalities then changes none of its steps: one run speaks for all of them.
 //
+// Texts may be made of symbols (joined, formatted), but then only logged or answered: scriptmade.go.
+//
 // One thing more may be done with a symbol: to take the first n bytes of it (string.sub, GETRANGE), n being the same everywhere. The result is
 // a symbol again. Which of the call's values are shorter or longer than n, and which keys begin alike, belongs to the shape of the call, and apart sees
 // to it that no other texts in play begin alike, so that the equalities are known here too.

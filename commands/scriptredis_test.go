@@ -15,7 +15,7 @@ import (
 )
 
 // realRedis is one that listens on a free port for as long as the test runs.
-func realRedis(t *testing.T) redis.Conn {
+func realRedis(t testing.TB) redis.Conn {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Skip("there is no redis-server")
 	}
@@ -105,7 +105,7 @@ func nearFate(predicted, really string) bool {
 }
 
 // runReally runs a script on a real Redis, and tells its reply and what has become of all keys.
-func runReally(t *testing.T, conn redis.Conn, db int, body []byte, keys, args [][]byte, state held) (Reply, map[string]string) {
+func runReally(t testing.TB, conn redis.Conn, db int, body []byte, keys, args [][]byte, state held) (Reply, map[string]string) {
 	calls := 0
 	send := func(name string, args ...any) { conn.Send(name, args...); calls++ }
 	send("FLUSHALL")
@@ -144,7 +144,7 @@ func runReally(t *testing.T, conn redis.Conn, db int, body []byte, keys, args []
 
 // agrees compares what a script does on a real Redis, in sampled states, with what its Command says, if it is recognised. It returns in how
 // many states.
-func agrees(t *testing.T, conn redis.Conn, name string, body []byte, keys, args [][]byte, n int, rnd *rand.Rand) (compared int) {
+func agrees(t testing.TB, conn redis.Conn, name string, body []byte, keys, args [][]byte, n int, rnd *rand.Rand) (compared int) {
 	c, err := eval(newTestScripts(), body, keys, args)
 	if err != nil {
 		return 0

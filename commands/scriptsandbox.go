@@ -49,9 +49,10 @@ func (l *stepLimit) Err() error { return errTooLong }
 // sandbox runs one script many times. Nothing survives a run: globals and the redis table cannot be written, KEYS and ARGV are new.
 type sandbox struct {
 	vm      *lua.LState
-	proto   *lua.FunctionProto
 	sha     string
+	proto   *lua.FunctionProto
 	keyed   bool // tables are filled by index: see next
+	makes   bool // it may make texts
 	limit   *stepLimit
 	env     *lua.LTable
 	globals *lua.LTable
@@ -65,6 +66,7 @@ type sandbox struct {
 func newSandbox(known *knownScript) *sandbox {
 	s := &sandbox{
 		keyed:   known.keyed,
+		makes:   known.makes,
 		vm:      lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: maxFrames, RegistrySize: maxRegisters}),
 		proto:   known.proto,
 		sha:     known.sha,
@@ -77,11 +79,16 @@ func newSandbox(known *knownScript) *sandbox {
 		"tonumber": s.tonumber, "tostring": s.tostring, "type": s.typeName, "ipairs": s.ipairs, "pairs": s.pairs, "next": s.next,
 		"error": s.throw, "assert": s.assert, "unpack": s.unpack, "select": s.choice,
 		indexGuard: s.index, lengthGuard: s.length, moduloGuard: s.arithmetic(modulo),
+		joinGuard: s.join, equalGuard: s.equal, readGuard: s.indexRead,
 	})
-	s.globals.RawSetString("redis", s.sealed(s.library("redis.", map[string]lua.LGFunction{
+	calls := s.library("redis.", map[string]lua.LGFunction{
 		"call": s.call, "pcall": s.pcall, "status_reply": s.statusReply, "error_reply": s.errorReply,
-		"replicate_commands": func(vm *lua.LState) int { vm.Push(lua.LTrue); return 1 },
-	})))
+		"replicate_commands": func(vm *lua.LState) int { vm.Push(lua.LTrue); return 1 }, "log": s.log,
+	})
+	for level, name := range []string{"DEBUG", "VERBOSE", "NOTICE", "WARNING"} {
+		calls.RawSetString("LOG_"+name, lua.LNumber(level))
+	}
+	s.globals.RawSetString("redis", s.sealed(calls))
 	s.globals.RawSetString("math", s.sealed(s.library("math.", map[string]lua.LGFunction{
 		"floor": s.rounded(math.Floor), "ceil": s.rounded(math.Ceil),
 		"min": s.extreme(func(a, b lua.LNumber) bool { return a < b }), "max": s.extreme(func(a, b lua.LNumber) bool { return a > b }),
@@ -89,7 +96,7 @@ func newSandbox(known *knownScript) *sandbox {
 	s.globals.RawSetString("table", s.sealed(s.library("table.", map[string]lua.LGFunction{
 		"insert": s.insert, "getn": s.length,
 	})))
-	texts := s.sealed(s.library("string.", map[string]lua.LGFunction{"sub": s.sub}))
+	texts := s.sealed(s.library("string.", map[string]lua.LGFunction{"sub": s.sub, "format": s.format}))
 	s.globals.RawSetString("string", texts)
 	methods := s.vm.NewTable()
 	methods.RawSetString("__index", texts)
@@ -239,7 +246,8 @@ func asWord(v lua.LValue) (word, bool) {
 		}
 		return word{text: strconv.FormatFloat(f, 'g', 17, 64)}, true
 	case *lua.LUserData:
-		return v.Value.(word), true
+		w, ok := v.Value.(word)
+		return w, ok
 	default:
 		return word{}, false
 	}
@@ -259,6 +267,9 @@ func (s *sandbox) convert(r *run, v lua.LValue, depth int) (a answer) {
 		}
 		return answer{kind: ReplyInt, n: int64(v)}
 	case lua.LString, *lua.LUserData:
+		if m, ok := madeOf(v); ok {
+			return answer{kind: ReplyBulk, made: m.parts}
+		}
 		w, _ := asWord(v)
 		return answer{kind: ReplyBulk, text: w}
 	case *lua.LTable:
@@ -275,6 +286,12 @@ func (s *sandbox) convertTable(r *run, t *lua.LTable, depth int) answer {
 	}
 	if text, ok := t.RawGetString("ok").(lua.LString); ok {
 		return answer{kind: ReplyStatus, text: word{text: OneLine(string(text))}}
+	}
+	if m, ok := madeOf(t.RawGetString("err")); ok {
+		return answer{kind: ReplyError, made: m.parts}
+	}
+	if m, ok := madeOf(t.RawGetString("ok")); ok {
+		return answer{kind: ReplyStatus, made: m.parts}
 	}
 	for _, name := range []string{"err", "ok", "double", "map", "set", "big_number", "verbatim_string"} {
 		if t.RawGetString(name) != lua.LNil {

@@ -235,7 +235,7 @@ func (t *trial) statesOfWords(try func(func(int) cell)) {
 		try(func(i int) cell { return t.holding(i, c) })
 	}
 	held := func(i, group int) cell { return t.holding(i, present(somebodyElse, t.word(group), usualLeft)) }
-	if n == 2 {
+	if n == 2 && t.call.n > 0 {
 		combinations(n, len(t.groups), func(choice []int) { try(func(i int) cell { return held(i, choice[i]) }) })
 		return
 	}

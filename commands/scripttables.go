@@ -45,6 +45,7 @@ func (s *sandbox) next(vm *lua.LState) int {
 	case elements != t.MaxN(), elements > 1 && s.keyed:
 		return s.stop("walks a table that has no order")
 	}
+	s.unmade(vm.Get(2))
 	key, value := t.Next(vm.Get(2))
 	vm.Push(key)
 	if key == lua.LNil {
@@ -109,7 +110,7 @@ func (s *sandbox) length(vm *lua.LState) int {
 	case lua.LString:
 		vm.Push(lua.LNumber(len(v)))
 	case *lua.LUserData:
-		return s.peekAt(v.Value.(word).symbol)
+		return s.peekAt(s.symbolOf(v))
 	default:
 		return s.stop("takes the length of a " + v.Type().String())
 	}

@@ -1,0 +1,1 @@
+if redis.call("get", KEYS[1]) == "tok" .. ARGV[1] then return redis.call("del", KEYS[1]) end return 0

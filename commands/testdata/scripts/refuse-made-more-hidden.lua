@@ -1,0 +1,1 @@
+local f = string["\102ormat"] if redis.call("get", KEYS[1]) == f("%s", ARGV[1]) then return redis.call("del", KEYS[1]) end return 0

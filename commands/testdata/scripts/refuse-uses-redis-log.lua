@@ -1,1 +1,0 @@
-local x = redis.log(1, "x") if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end
