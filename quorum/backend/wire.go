@@ -256,10 +256,11 @@ func decodeNumber(op quorum.Op, reply any) quorum.Answer {
 	}
 }
 
-// stamp tells when the key expires that a plain SET has set: it was carried out before the node's clock was read behind it, but not
-// before it was sent.
+// stamp tells when the keys expire that a take has set, unless it may have found its token there: it was carried out before the
+// node's clock was read behind it, but not before it was sent. Of many keys the node has told an instant itself, but one may have been set
+// later than the other, if the node did not get the processor in between.
 func stamp(a *quorum.Answer, req *quorum.Request, clock quorum.Reading) {
-	if req.Op == quorum.Take && a.Vote == quorum.Yes && a.Stamp == 0 && clock.Node > 0 {
+	if req.Op == quorum.Take && a.Vote == quorum.Yes && req.Own == quorum.OwnRefused && clock.Node > 0 {
 		a.Stamp = (clock.Node + req.Life).Milliseconds()
 		a.Spread = clock.Received - clock.Sent
 	}
