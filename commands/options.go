@@ -28,10 +28,10 @@ var (
 func parseOptions(name string, known []string, args [][]byte) (o options, err error) {
 	var number []byte
 	for len(args) > 0 {
-		word := strings.ToUpper(string(args[0]))
+		word := wordIn(known, args[0])
 		into := &o.condition
 		switch {
-		case !slices.Contains(known, word):
+		case word == "":
 			return o, errSyntax
 		case word == "GET":
 			o.get, args = true, args[1:]
@@ -43,7 +43,8 @@ func parseOptions(name string, known []string, args [][]byte) (o options, err er
 			return o, errSyntax
 		}
 		*into, args = word, args[1:]
-		if slices.Contains([]string{"NX", "XX", "KEEPTTL", "PERSIST"}, word) {
+		switch word {
+		case "NX", "XX", "KEEPTTL", "PERSIST":
 			continue
 		}
 		if len(args) == 0 {
@@ -60,4 +61,14 @@ func parseOptions(name string, known []string, args [][]byte) (o options, err er
 		o.expiry, err = parseExpiry(name, o.unit, number)
 	}
 	return o, err
+}
+
+// wordIn is the one of the words that arg is, in either case, or "".
+func wordIn(words []string, arg []byte) string {
+	for _, w := range words {
+		if len(w) == len(arg) && strings.EqualFold(w, string(arg)) {
+			return w
+		}
+	}
+	return ""
 }
