@@ -37,6 +37,8 @@ var attacks = []struct {
 	{"infinity written", "redis.call('set', KEYS[1], 1 / 0) and redis.call('get', KEYS[1]) == 'inf'", "tok"},
 	{"minus zero written", "redis.call('set', KEYS[1], -0) and redis.call('get', KEYS[1]) == '-0'", "tok"},
 	{"the beginning and no more", "redis.call('get', KEYS[1]) == string.sub(ARGV[1], 1, 2)", "token"},
+	{"a long remaining time", "redis.call('ttl', KEYS[1]) > 150000", "tok"},
+	{"a very long one", "redis.call('pttl', KEYS[1]) / 5000 > 450000", "tok"},
 	{"order of a table", "next({[3] = 1, [2] = 1, [1] = 1}) ~= 1", "tok"},
 	{"length filled from behind", "#(function() local t = {} t[2] = 1 return t end)() == 0", "tok"},
 }

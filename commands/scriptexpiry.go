@@ -28,7 +28,7 @@ func (c *recognition) ttlProbes() []int64 {
 }
 
 func (c *recognition) remainingProbes() []int64 {
-	return c.around([]int64{usualLeft, longLeft, 1, 499, 60_000}, 1, maxTTL)
+	return c.around([]int64{usualLeft, longLeft, 1, 499, 60_000, maxTTL}, 1, maxTTL)
 }
 
 // lefts are the remaining times to try. They play no part unless the script has asked for one.
@@ -52,7 +52,7 @@ func (c *recognition) around(probes []int64, low, high int64) []int64 {
 		}
 	}
 	for _, n := range numbers {
-		for _, p := range []int64{n, n - 1, n + 1, n / 1000, n * 1000} {
+		for _, p := range []int64{n, n - 1, n + 1, n / 1000, n * 1000, (n + 1) * 1000} {
 			if p >= low && p <= high && !seen[p] {
 				seen[p] = true
 				probes = append(probes, p)

@@ -204,16 +204,16 @@ func samples(c *Command, body []byte, keys, args [][]byte, n int, rnd *rand.Rand
 	if c.Key != nil {
 		names = append(names, c.Key)
 	}
-	lefts := []time.Duration{100 * time.Second, 500 * time.Second, -1}
+	lefts := []time.Duration{100 * time.Second, 500 * time.Second, -1, 100 * 24 * time.Hour}
 	for range n {
 		state, tame := make(held), rnd.IntN(3)
 		for i, name := range names {
 			switch {
 			case tame == 0 && c.Tokens != nil && i < len(c.Tokens):
-				state[string(name)] = Seen{true, c.Tokens[i], lefts[rnd.IntN(3)]}
+				state[string(name)] = Seen{true, c.Tokens[i], lefts[rnd.IntN(len(lefts))]}
 			case tame == 1 && rnd.IntN(4) > 0, rnd.IntN(3) == 0:
 			default:
-				state[string(name)] = Seen{true, values[rnd.IntN(len(values))], lefts[rnd.IntN(3)]}
+				state[string(name)] = Seen{true, values[rnd.IntN(len(values))], lefts[rnd.IntN(len(lefts))]}
 			}
 		}
 		all = append(all, state)

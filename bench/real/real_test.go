@@ -96,7 +96,7 @@ func (f fleet) waitUp(n int) {
 // eventually waits, generously: the machine may be busy with others.
 func (f fleet) eventually(what string, ok func() bool) {
 	f.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * ms) {
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * ms) {
 		if ok() {
 			return
 		}
