@@ -54,7 +54,7 @@ func parseExpire(c *Command, _ *Scripts) (err error) {
 
 // Lapse makes of an Expire whose expiry is in the past what Redis makes of it: the key is deleted, on the same condition.
 func (c *Command) Lapse() {
-	c.Verb = Delete
+	c.deletes()
 	if c.If == Always && !c.Old {
 		c.Key, c.Keys = nil, [][]byte{c.Key}
 	}

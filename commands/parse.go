@@ -38,7 +38,8 @@ type Command struct {
 	Old bool
 
 	// What is answered, by what a majority of the nodes found at the key: it held Token, was missing, held something else. A Release, an
-	// Extend and an Overwrite that are granted are answered by Owned, a Take by Missing or by Owned.
+	// Extend and an Overwrite that are granted are answered by Owned, a Take by Missing or by Owned. A
+	// Delete is answered by Owned if it deleted anything, else by Missing.
 	Owned, Missing, Other Reply
 	// Asked is the time of day before the round began: set by whoever starts it, for ExpireTime and PExpireTime.
 	Asked time.Time
@@ -117,6 +118,18 @@ func parseKey(c *Command, _ *Scripts) error {
 func parseKeys(c *Command, _ *Scripts) error {
 	c.Keys = c.Args[1:]
 	return nil
+}
+
+func parseDel(c *Command, _ *Scripts) error {
+	c.Keys = c.Args[1:]
+	c.deletes()
+	return nil
+}
+
+// deletes makes c a Delete that answers how many keys it has deleted.
+func (c *Command) deletes() {
+	counted := Reply{Kind: ReplyCount}
+	c.Verb, c.Owned, c.Missing, c.Other = Delete, counted, counted, counted
 }
 
 // NameOf is a command's name as the table has it, whatever the client sent.

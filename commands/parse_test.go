@@ -96,6 +96,8 @@ func replyShown(r Reply) string {
 			all[i] = replyShown(item)
 		}
 		return fmt.Sprint(all)
+	case ReplyCount:
+		return "count"
 	case ReplyComputed:
 		return "computed"
 	case ReplyNil:

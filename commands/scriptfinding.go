@@ -277,6 +277,11 @@ func (t *trial) replies(f *finding) {
 	case counts && (f.law.verb == Delete || f.law.each):
 		f.missing.fixed, f.owned.fixed, f.other.fixed = counted, counted, counted
 		return
+	case f.law.verb == Delete && len(t.names) == 1 && missing.plain() && other.plain():
+		f.missing = t.outcome(missing.answer)
+		f.owned = t.outcome(other.answer) // whoever held it
+		f.other = f.owned
+		return
 	case f.law.verb == Delete:
 		t.why = "does not answer how many keys it has deleted"
 	case missing.answer.any(isAudience) || owned.answer.any(isAudience):

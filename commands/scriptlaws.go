@@ -79,7 +79,7 @@ var laws = []*law{
 		want: func(_ holders, who holder) deed { return when(who == owner, made) }},
 	{verb: Overwrite, regardless: true, missing: never, owned: always,
 		want: func(holders, holder) deed { return made }},
-	{verb: Delete, regardless: true, missing: never, owned: never,
+	{verb: Delete, regardless: true, missing: holders.allMissing, owned: never,
 		want: func(_ holders, who holder) deed { return when(who != nobody, removed) }},
 }
 

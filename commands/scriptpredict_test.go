@@ -76,6 +76,9 @@ func predict(c *Command, keys held) (map[string]string, Reply, error) {
 				drop(name)
 			}
 		}
+		if c.Verb == Delete && deleted == 0 && c.Missing.Kind != ReplyCount {
+			return after, c.Missing, nil
+		}
 		if c.Owned.Kind != ReplyCount {
 			return after, c.Owned, nil
 		}

@@ -98,7 +98,8 @@ func parseGetEX(c *Command, _ *Scripts) error {
 // parseDelEX is DELEX key [IFEQ value|IFNE value]. Without a condition it is DEL of one key.
 func parseDelEX(c *Command, _ *Scripts) error {
 	if len(c.Args) == 2 {
-		c.Verb, c.Keys = Delete, c.Args[1:]
+		c.Keys = c.Args[1:]
+		c.deletes()
 		return nil
 	}
 	if len(c.Args) != 4 {
@@ -109,7 +110,8 @@ func parseDelEX(c *Command, _ *Scripts) error {
 	case "IFEQ":
 		c.releases(c.Args[3])
 	case "IFNE":
-		c.Verb, c.If, c.Was = Delete, IfNotEqual, c.Args[3]
+		c.If, c.Was = IfNotEqual, c.Args[3]
+		c.deletes()
 	case "IFDEQ", "IFDNE":
 		return Unsupported("DELEX with " + word)
 	default:

@@ -187,7 +187,7 @@ func answer(r *reply, c *commands.Command, ruling quorum.Ruling, held []quorum.H
 		r.computed(c, ruling.Seen)
 	case held != nil && found(c, ruling).Kind == commands.ReplyComputed:
 		r.computed(c, held)
-	case c.Verb == commands.Delete || c.Verb == commands.Exists || c.Verb == commands.Expire || c.Verb == commands.DBSize:
+	case c.Verb == commands.Exists || c.Verb == commands.Expire || c.Verb == commands.DBSize:
 		r.int(ruling.Number)
 	default:
 		r.script(found(c, ruling), ruling.Number)

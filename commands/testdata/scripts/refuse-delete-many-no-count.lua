@@ -1,0 +1,1 @@
+redis.call("del", unpack(KEYS)) return "done"
