@@ -152,3 +152,18 @@ func TestDatabases(t *testing.T) {
 		c.talk("EVAL "+release+" 1 k three", ":1", "", "SET k five NX PX 1000", "+OK", "", "GET redlockd:db3:k", "-ERR key 'redlockd:db3:k' is reserved for redlockd")
 	})
 }
+
+// SETNX and EXPIRE in one transaction, as pipelines of redis-py send them, take the lock with that expiry; one that is held is not
+// prolonged by whoever tries to take it.
+func TestR8TransactionTakesWithAnExpiry(t *testing.T) {
+	virtual(t, 3, func(w world) {
+		c := w.client(w.redlockd())
+		c.talk("MULTI", "+OK", "", "SETNX k t", "+QUEUED", "", "EXPIRE k 30", "+QUEUED", "", "EXEC", "*2", ":1", ":1", "", "TTL k", ":30")
+		time.Sleep(10 * time.Second)
+		c.talk("MULTI", "+OK", "", "SETNX k u", "+QUEUED", "", "EXPIRE k 30", "+QUEUED", "", "EXEC", "*2", ":0", ":0", "", "TTL k", ":20", "", "GET k", "t")
+		c.talk("MULTI", "+OK", "", "SET k u NX", "+QUEUED", "", "PEXPIRE k 30000", "+QUEUED", "", "EXEC", "*2", "nil", ":0", "", "GET k", "t")
+		time.Sleep(21 * time.Second)
+		c.talk("MULTI", "+OK", "", "SET k u NX", "+QUEUED", "", "PEXPIRE k 30000", "+QUEUED", "", "EXEC", "*2", "+OK", ":1", "", "PTTL k", ":30000")
+		c.talk("MULTI", "+OK", "", "SETNX k2 u", "+QUEUED", "", "EXPIRE k3 30", "+QUEUED", "", "EXEC", "-EXECABORT …", "", "GET k2", "nil")
+	})
+}

@@ -32,7 +32,7 @@ type Watched struct {
 // Transaction is what the commands between MULTI and EXEC amount to: one command, which is one atomic step on every node.
 type Transaction struct {
 	Command Command
-	// Tail is what the array that EXEC answers holds behind the reply of Command.
+	// Tail is what the array that EXEC answers holds behind the reply of Command; if that was denied, zeros.
 	Tail []Reply
 	// Compared: a denial says that what was watched has changed, so that EXEC answers nil.
 	Compared bool
@@ -91,7 +91,9 @@ func unchanged(watched []Watched, replies ...Reply) Transaction {
 	return Transaction{Command: c, Whole: true}
 }
 
-// oneChange is the one command that the queued ones are: the only one, or a SET with the expiry that follows it.
+// oneChange is the one command that the queued ones are: the only one, or a SET or SETNX with the expiry that follows it. Redis would
+// also give that expiry to a key that SETNX finds held: a lock would never end while others try to take it (R2). That is not
+// done, and answered by 0.
 func oneChange(queued []Command) (Transaction, error) {
 	c := queued[0]
 	switch {
@@ -105,8 +107,8 @@ func oneChange(queued []Command) (Transaction, error) {
 		return Transaction{}, discarded("has more commands")
 	}
 	then := queued[1]
-	if c.Verb != Overwrite || c.If != Always || c.Old || then.Verb != Expire || then.If != Always || then.Old ||
-		!bytes.Equal(c.Key, then.Key) {
+	sets := (c.Verb == Overwrite || c.Verb == Take && c.Keys == nil && c.Own == OwnRefused) && c.If == Always && !c.Old
+	if !sets || then.Verb != Expire || then.If != Always || then.Old || !bytes.Equal(c.Key, then.Key) {
 		return Transaction{}, discarded("has more commands")
 	}
 	c.Expiry = then.Expiry

@@ -172,6 +172,9 @@ func (c *session) executed(t *commands.Transaction, ruling quorum.Ruling, write 
 		c.reply.array(1 + len(t.Tail))
 		write()
 		for _, r := range t.Tail {
+			if ruling.Verdict == quorum.Denied {
+				r = commands.Reply{Kind: commands.ReplyInt}
+			}
 			c.reply.script(r, 0)
 		}
 	}
