@@ -137,6 +137,7 @@ func TestDatabases(t *testing.T) {
 		c, other := w.client(w.redlockd()), w.client(w.redlockd())
 		c.talk("SET k zero NX PX 60000", "+OK", "", "SELECT 3", "+OK", "", "GET k", "nil", "",
 			"SET k three NX PX 60000", "+OK", "", "TTL k", ":60", "", "EXISTS k", ":1")
+		synctest.Wait() // on all nodes
 		other.talk("GET k", "zero", "", "SELECT 3", "+OK", "", "SET k four NX PX 60000", "nil", "",
 			"EVAL "+release+" 1 k four", ":0", "", "WATCH k", "+OK", "", "SELECT 0", "+OK", "", "MULTI", "+OK", "", "DEL k", "+QUEUED", "",
 			"EXEC", "-EXECABORT …another database")
