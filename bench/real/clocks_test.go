@@ -169,6 +169,14 @@ func TestR24RealRedlockdStandsStill(t *testing.T) {
 		})
 	}
 	time.Sleep(2 * ttl)
+	// Perhaps not on the node where the first lock lapsed last: it may have said no.
+	held := make([]int, keys)
+	for i := range held {
+		held[i] = s.holders(fmt.Sprintf("lock%d", i), "t2")
+		if held[i] < quorum.Majority(len(s.nodes)) {
+			t.Fatalf("lock%d is on %d nodes", i, held[i])
+		}
+	}
 	s.must(s.proxies[0].Signal(syscall.SIGCONT))
 	if err := <-told; err != nil {
 		t.Error(err)
@@ -176,7 +184,7 @@ func TestR24RealRedlockdStandsStill(t *testing.T) {
 	s.allVouched()
 	s.counts(first)
 	for i := range keys {
-		s.wantHolders(fmt.Sprintf("lock%d", i), "t2", len(s.nodes))
+		s.wantHolders(fmt.Sprintf("lock%d", i), "t2", held[i])
 	}
 	for i, mark := range s.marks() {
 		if mark == "" || quorum.VouchOf(mark) != quorum.VouchOf(before[i]) {
