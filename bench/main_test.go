@@ -33,7 +33,7 @@ func needRedis(t *testing.T) {
 	t.Helper()
 	for _, p := range []string{"redis-server", "redis-benchmark"} {
 		if _, err := exec.LookPath(p); err != nil {
-			t.Skip(p + " is not installed")
+			t.Fatal(p + " is not installed: ./test.sh installs it")
 		}
 	}
 }

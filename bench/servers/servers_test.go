@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 func start(t *testing.T, args ...string) *Redis {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
-		t.Skip("redis-server is not installed")
+		t.Fatal("redis-server is not installed: ./test.sh installs it")
 	}
 	r, err := StartRedis(t.TempDir(), args...)
 	if err != nil {
