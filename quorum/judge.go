@@ -21,6 +21,14 @@ func (v Votes) N() int { return v.Yes + v.No + v.Unknown + v.Open }
 // therefore Undecided: the fifth node may be the one that matters.
 func (v Votes) Verdict() Verdict {
 	majority := Majority(v.N())
+	switch planted {
+	case BugMajorityOfReachable:
+		majority = Majority(v.Yes + v.No + v.Open)
+	case BugUnknownIsNo:
+		v.No, v.Unknown = v.No+v.Unknown, 0
+	case BugUnknownIsYes:
+		v.Yes, v.Unknown = v.Yes+v.Unknown, 0
+	}
 	switch {
 	case v.Yes >= majority:
 		return Granted
@@ -49,6 +57,9 @@ type Ruling struct {
 	Number  int64  // counts; or what a majority found at the key: Missing, Other, Mine
 	Seen    []Held // Inspect: what a majority holds, by key; drift is not taken off
 }
+
+// Ruling is what the round says so far.
+func (r *Round) Ruling() Ruling { return r.ruling }
 
 // judge makes a ruling of what was heard. There is a slot for every configured node.
 func judge(req *Request, slots []slot) Ruling {

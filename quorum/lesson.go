@@ -25,6 +25,9 @@ const (
 // have forgotten; but one that is alone has nobody to wait for.
 func AllForgot(standings []Standing) bool {
 	for _, s := range standings {
+		if planted == BugNewOfReachable && s == Unreached {
+			continue
+		}
 		if s != Forgetful && !(s == Spoilt && len(standings) == 1) {
 			return false
 		}
@@ -34,7 +37,12 @@ func AllForgot(standings []Standing) bool {
 
 // Teachers is how many other nodes must be scanned (P7): every majority of the lock's that our node was part of had
 // majority - 1 others, so that one of them is among these.
-func Teachers(n int) int { return n - Majority(n) + 1 }
+func Teachers(n int) int {
+	if planted == BugFewSources {
+		return n - Majority(n)
+	}
+	return n - Majority(n) + 1
+}
 
 // WaitOut is how long to wait so that d is over, whatever the clocks do meanwhile.
 func WaitOut(d time.Duration) time.Duration { return d + Drift(d) }
@@ -114,7 +122,14 @@ func (l *Lesson) Next(now time.Duration, standings []Standing) Step {
 		return Step{Do: Begin}
 	}
 	// P6: before the scan. Votes that were in flight when the node forgot have been carried out by now.
-	if scanFrom := l.began + WaitOut(l.limit); now < scanFrom {
+	wait := WaitOut(l.limit)
+	switch planted {
+	case BugNoWait, BugWaitAfterScan:
+		wait = 0
+	case BugShortWait:
+		wait /= 4
+	}
+	if scanFrom := l.began + wait; now < scanFrom {
 		return Step{Do: Wait, Until: scanFrom, Why: "waiting for rounds in flight to end"}
 	}
 	return l.after(now, standings)
@@ -140,6 +155,8 @@ func (l *Lesson) after(now time.Duration, standings []Standing) Step {
 	}
 	need, over := Teachers(l.n), l.began+WaitOut(l.longest)
 	switch {
+	case planted == BugWaitAfterScan && done >= need && now < l.began+WaitOut(l.limit):
+		return Step{Do: Wait, Until: l.began + WaitOut(l.limit)}
 	case done >= need:
 		return Step{Do: Vouch, Why: fmt.Sprintf("taught by %d nodes", done)}
 	case now >= over: // R23. Also where a node that could teach it never ends its scan

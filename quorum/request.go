@@ -42,6 +42,9 @@ func (o Op) String() string {
 // Promises says whether a yes to the operation promises time, so that it must be
 // judged against the clock as well (R14, R20).
 func (o Op) Promises() bool {
+	if planted == BugExtendNoLimit && o == Extend {
+		return false
+	}
 	return o == Take || o == Overwrite || o == Extend || o == Expire
 }
 

@@ -13,6 +13,12 @@ func Drift(d time.Duration) time.Duration { return d/100 + 2*time.Millisecond }
 // which the client subtracts drift from what it may rely on: an unmodified client
 // subtracts nothing, so that the nodes must pay.
 func Pad(ttl time.Duration) time.Duration {
+	switch planted {
+	case BugPadSubtracted:
+		return max(time.Millisecond, (ttl - Drift(ttl)).Truncate(time.Millisecond))
+	case BugNoPad:
+		return ttl
+	}
 	return (ttl + Drift(ttl) + time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
@@ -40,5 +46,13 @@ func Validity(ttl, life, spent time.Duration) time.Duration {
 // limit is the round limit R, the same number for every proxy of a fleet: no vote is
 // ever counted later than that after its round began.
 func InTime(ttl, life, limit, spent time.Duration) bool {
+	switch planted {
+	case BugNoT2:
+		return true
+	case BugNoRoundLimit:
+		limit = ttl
+	case BugPadSubtracted, BugNoPad:
+		return spent < ttl && spent < limit
+	}
 	return spent < ttl && spent < limit && Validity(ttl, life, spent) > 0
 }

@@ -122,4 +122,9 @@ func (v Verdict) String() string {
 }
 
 // Majority of n configured nodes, never of the reachable ones (R14).
-func Majority(n int) int { return n/2 + 1 }
+func Majority(n int) int {
+	if planted == BugHalf {
+		return max(1, n/2)
+	}
+	return n/2 + 1
+}

@@ -108,7 +108,12 @@ type Trust struct {
 func (w *Watch) Trust() Trust { return Trust{w.known != "", w.era} }
 
 // Vouched says whether takes and extends may be sent (P2); if not, the error says why not.
-func (w *Watch) Vouched() error { return w.gone }
+func (w *Watch) Vouched() error {
+	if planted == BugVotesAtOnce || planted == BugNotKnownBefore {
+		return nil
+	}
+	return w.gone
+}
 
 // Mark that vouches for the node, empty if it is not vouched for.
 func (w *Watch) Mark() string { return w.known }
@@ -127,7 +132,11 @@ func (w *Watch) See(l Look) error {
 		return l.Err
 	}
 	moved, ok := w.clock.Observe(l.Clock)
-	if !ok {
+	if !ok && planted == BugStepSeenOnce {
+		w.clock = w.clock.Anew()
+		return errPaused
+	}
+	if !ok && planted != BugStepUnseen {
 		w.jump(moved, l.Mark, false, l.Clock.Received-w.clock.witness(moved).Sent)
 		w.clock = w.clock.Anew()
 	}
@@ -138,10 +147,18 @@ func (w *Watch) See(l Look) error {
 		w.known = l.Mark // its offset was renewed
 	}
 	vouched := l.Trust.vouched && l.Trust.era == w.era && l.Mark == w.known
+	if planted == BugNoTail && l.Trust.vouched {
+		vouched = true
+		defer w.adopt(l.Mark)
+	}
 	if !vouched {
 		w.adopt(l.Mark)
 	}
 	switch {
+	case planted == BugVotesAtOnce:
+		return nil
+	case planted == BugNotKnownBefore, planted == BugTailAlone && l.Trust.vouched:
+		return w.gone
 	case vouched:
 		return nil
 	case w.gone != nil:

@@ -93,7 +93,7 @@ func (l *link) expel(findings []Finding) {
 	}
 	done := func(reply) { l.fail(findings[0]) }
 	err := l.send(call{own: &own{
-		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, "", quorum.SpoiltMark}},
+		command: command{name: "EVAL", args: unvouchArgs("")},
 		done:    done,
 	}}, l.pipe.opts.Clock())
 	if err != nil {
@@ -195,7 +195,7 @@ func (l *link) renewMark() {
 	l.mu.Unlock()
 	if due {
 		_ = l.send(call{own: &own{
-			command: command{name: "EVAL", args: []any{renew, 1, quorum.MarkKey, old, renewed}},
+			command: command{name: "EVAL", args: renewArgs(old, renewed)},
 		}}, l.pipe.opts.Clock())
 	}
 }
@@ -211,7 +211,7 @@ func (l *link) deleteMark(vouch string) {
 		}
 	}
 	err := l.send(call{own: &own{
-		command: command{name: "EVAL", args: []any{unvouch, 1, quorum.MarkKey, vouch, quorum.SpoiltMark}},
+		command: command{name: "EVAL", args: unvouchArgs(vouch)},
 		done:    func(r reply) { ended(r.err == nil) },
 	}}, l.pipe.opts.Clock())
 	if err != nil {

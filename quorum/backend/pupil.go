@@ -55,8 +55,7 @@ func (s *pupil) begin(how string) (time.Duration, error) {
 	var err error
 	for try, exact := 0, false; try < exactTries && !exact; try++ { // again, since the clock is compared with what it shows now (P9)
 		s.clock = quorum.NodeClock{}
-		v, err = s.timed(1, begin, 2, quorum.MarkKey, quorum.TeacherKey,
-			s.runID+":", nonce(), s.pipe.fleet.name, teacherLease.Milliseconds(), how)
+		v, err = s.timed(1, beginArgs(s.runID, nonce(), s.pipe.fleet.name, how))
 		if err != nil {
 			return 0, err
 		}
@@ -112,7 +111,7 @@ func (s *pupil) tend() error {
 
 func (s *pupil) check(now time.Duration) error {
 	s.tended = now
-	v, err := s.timed(1, tend, 2, quorum.MarkKey, quorum.TeacherKey, s.pipe.fleet.name, teacherLease.Milliseconds(), s.waits)
+	v, err := s.timed(1, tendArgs(s.pipe.fleet.name, s.waits))
 	if err != nil {
 		return err
 	}
@@ -132,25 +131,11 @@ func (s *pupil) wait(ctx context.Context, d time.Duration) error {
 	return s.tend()
 }
 
-// lock is one that another node holds.
-type lock struct {
-	key, token []byte
-	left       int64 // milliseconds
-}
-
-// merge locks into the pupil (P8), with two milliseconds more for what rounding has cut off.
+// merge locks into the pupil (P8).
 func (s *pupil) merge(locks []lock) error {
-	args := []any{merge, 1 + len(locks), quorum.MarkKey}
-	for _, l := range locks {
-		args = append(args, l.key)
-	}
-	args = append(args, s.mark, quorum.Blocker)
-	for _, l := range locks {
-		args = append(args, l.token, l.left+2)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, err := redis.Int(s.do("EVAL", args...))
+	n, err := redis.Int(s.do("EVAL", mergeArgs(s.mark, locks)...))
 	switch {
 	case err != nil:
 		return plain(err)
@@ -186,8 +171,7 @@ func (s *pupil) tryToVouch() error {
 	r, _ := s.clock.Latest()
 	mark := quorum.Mark{RunID: s.runID, Nonce: nonce(), Offset: offset(r, s.pipe.wall())}
 	low, high := s.clock.Expect(s.pipe.opts.Clock())
-	said, err := redis.String(s.do("EVAL", vouch, 2, quorum.MarkKey, quorum.TeacherKey,
-		s.mark, mark.String(), low.Microseconds(), high.Microseconds()+1))
+	said, err := redis.String(s.do("EVAL", vouchArgs(s.mark, mark, low, high)...))
 	switch {
 	case err != nil:
 		return plain(err)
@@ -205,5 +189,5 @@ func (s *pupil) tryToVouch() error {
 func (s *pupil) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, _ = s.do("EVAL", leave, 2, quorum.MarkKey, quorum.TeacherKey, s.pipe.fleet.name) // else it ends by itself
+	_, _ = s.do("EVAL", leaveArgs(s.pipe.fleet.name)...) // else it ends by itself
 }

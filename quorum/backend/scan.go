@@ -2,7 +2,6 @@ package backend
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"redlockd/quorum"
@@ -87,7 +86,7 @@ func (p *Pipe) credentials() (string, quorum.NodeClock, error) {
 
 // carries says that the node's mark is right, now.
 func (s *side) carries(right func(from *side, mark string) bool) error {
-	v, err := s.timed(1, tend, 2, quorum.MarkKey, quorum.TeacherKey, "", 0, "")
+	v, err := s.timed(1, glanceArgs())
 	if err != nil {
 		return err
 	}
@@ -99,22 +98,9 @@ func (s *side) carries(right func(from *side, mark string) bool) error {
 
 // page reads the locks among the next keys.
 func (s *side) page(cursor string) (next string, locks []lock, err error) {
-	v, err := s.timed(1, page, 0, cursor, pageKeys, quorum.Reserved, longestToken, quorum.Blocker, quorum.DBPrefix)
+	v, err := s.timed(1, pageArgs(cursor))
 	if err != nil {
 		return "", nil, err
 	}
-	next = text(v[0])
-	for rest := v[3:]; len(rest) >= 3; rest = rest[3:] {
-		key, okKey := rest[0].([]byte)
-		token, okToken := rest[1].([]byte)
-		left, okLeft := rest[2].(int64)
-		if !okKey || !okToken || !okLeft {
-			return "", nil, errors.New("unexpected reply")
-		}
-		locks = append(locks, lock{key, token, left})
-	}
-	if next == "" || len(v)%3 != 0 {
-		return "", nil, errors.New("unexpected reply")
-	}
-	return next, locks, nil
+	return readPage(v)
 }

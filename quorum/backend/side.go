@@ -65,9 +65,9 @@ func (s *side) do(name string, args ...any) (v any, err error) {
 }
 
 // timed runs a script of ours that answers the node's time at that place of an array, and looks whether it jumped.
-func (s *side) timed(at int, script string, args ...any) ([]any, error) {
+func (s *side) timed(at int, args []any) ([]any, error) {
 	sent := s.pipe.opts.Clock()
-	values, err := redis.Values(s.do("EVAL", append([]any{script}, args...)...))
+	values, err := redis.Values(s.do("EVAL", args...))
 	if err != nil {
 		return nil, plain(err)
 	}

@@ -43,13 +43,25 @@ func encode(r *quorum.Request, now time.Duration) command {
 	case quorum.Overwrite:
 		return command{name: "SET", args: []any{r.Key, r.Token, px, millis(r.Life)}}
 	case quorum.Release:
+		if quorum.Planted() == quorum.BugReleaseAnyToken {
+			return command{name: "DEL", args: []any{r.Key}}
+		}
 		return run(release, r.Key, r.Token)
 	case quorum.Extend:
+		switch quorum.Planted() {
+		case quorum.BugExtendAnyToken:
+			return command{name: "PEXPIRE", args: []any{r.Key, millis(r.Life)}}
+		case quorum.BugExtendResurrects:
+			return run(resurrect, r.Key, r.Token, millis(r.Life))
+		}
 		if r.Add {
 			return run(extend, r.Key, r.Token, millis(r.Life), "add", millis(r.Cap))
 		}
 		return run(extend, r.Key, r.Token, millis(r.Life))
 	case quorum.TakeBack:
+		if quorum.Planted() == quorum.BugUndoByToken {
+			return run(release, r.Key, r.Token)
+		}
 		if r.Stamp != 0 {
 			return runMany(takeBackMany, r, millis(r.Most(now)), r.Stamp, millis(r.Spread))
 		}
