@@ -2,23 +2,24 @@ package quorumtest
 
 import "time"
 
-// clock of a node. It agrees with time.Now until it is told otherwise.
+// clock of a node. It agrees with the true time until it is told otherwise.
 type clock struct {
-	base  time.Time // of time.Now, when the clock was last told something
+	true  func() time.Time
+	base  time.Time // true, when the clock was last told something
 	shown time.Time // by the clock, at base
 	rate  float64
 }
 
-func newClock() clock {
-	now := wall()
-	return clock{base: now, shown: now, rate: 1}
+func newClock(true func() time.Time) clock {
+	now := true()
+	return clock{true: true, base: now, shown: now, rate: 1}
 }
 
 // wall is time.Now without its monotonic part: all differences below are those of the readings.
 func wall() time.Time { return time.Now().Round(0) }
 
 func (c *clock) now() time.Time {
-	gone := wall().Sub(c.base)
+	gone := c.true().Sub(c.base)
 	if c.rate != 1 { // else exact: a float holds nanoseconds for a hundred days only
 		gone = time.Duration(float64(gone) * c.rate)
 	}
@@ -27,7 +28,7 @@ func (c *clock) now() time.Time {
 
 // turn the clock: by step now, and from now on it runs at rate.
 func (c *clock) turn(step time.Duration, rate float64) {
-	c.base, c.shown, c.rate = wall(), c.now().Add(step), rate
+	c.base, c.shown, c.rate = c.true(), c.now().Add(step), rate
 }
 
 // Step moves the node's clock: keys expire earlier if d is positive, later if it is negative.

@@ -54,6 +54,16 @@ func (n *Node) execute(args []string, c net.Conn) []byte {
 	return []byte(n.carryOut(args, c))
 }
 
+// Do carries out a command that came over no connection, and returns the reply as it would be on the wire.
+func (n *Node) Do(args []string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.carryOut(args, direct{})
+}
+
+// direct is the connection of Do.
+type direct struct{ net.Conn }
+
 // carryOut a command of a connection, or of a script if that is nil.
 func (n *Node) carryOut(args []string, c net.Conn) string {
 	name := strings.ToUpper(args[0])

@@ -27,6 +27,7 @@ type Node struct {
 	conns  map[net.Conn]int64 // and which number each has
 	latest int64
 	runID  string // of this life of the process
+	newID  func() string
 	down   bool
 	delay  time.Duration
 	hung   chan struct{} // not nil: nothing is carried out until it is closed
@@ -55,11 +56,15 @@ func NewNode() *Node {
 }
 
 // NewBlankNode is up, and nobody has vouched for it.
-func NewBlankNode() *Node {
+func NewBlankNode() *Node { return NewNodeAt(wall, newRunID) }
+
+// NewNodeAt is a blank node that lives by that time, whose instances are called by newID: for whoever turns time by hand, and must have
+// the same again each time. It needs no connections, see Do.
+func NewNodeAt(now func() time.Time, newID func() string) *Node {
 	n := &Node{
-		clock: newClock(),
+		clock: newClock(now),
 		conns: map[net.Conn]int64{},
-		runID: newRunID(),
+		runID: newID(), newID: newID,
 		config: map[string]string{
 			"appendonly": "no", "appendfsync": "everysec", "maxmemory-policy": "noeviction",
 		},
@@ -160,7 +165,7 @@ func (n *Node) Kill() {
 	n.mu.Lock()
 	n.down = true
 	n.store.flush()
-	n.runID, n.latest = newRunID(), 0
+	n.runID, n.latest = n.newID(), 0
 	n.mu.Unlock()
 	n.Cut()
 	n.Resume()
