@@ -214,7 +214,7 @@ func (w *world) wrongClock() *machine {
 		return nil
 	}
 	m := pick(w.loop, w.machines...)
-	if !m.up {
+	if !m.up || w.mix.n < 3 { // one of two is not a minority
 		return nil
 	}
 	w.clockWrong = w.now

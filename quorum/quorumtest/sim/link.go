@@ -111,7 +111,7 @@ func (l *link) depart(calls []call, trust quorum.Trust) {
 	now := l.clock()
 	var orders []order
 	for _, c := range calls {
-		o := order{words: c.words, req: c.req, run: c.run, owed: c.owed, until: c.until, at: now}
+		o := order{words: c.words, req: c.req, run: c.run, owed: c.owed, until: c.until, at: c.sent}
 		if c.req != nil {
 			o.words = said.Request(c.req, now)
 		}

@@ -59,7 +59,6 @@ func newMix(l *loop) mix {
 		keys:    pick(l, 1, 1, 2, 3),
 		shared:  l.maybe(0.15),
 		abandon: pick(l, 0.1, 0.3),
-		poll:    pick(l, 3*ms, 10*ms, 30*ms),
 		length:  l.between(4*time.Second, 16*time.Second),
 
 		roundLimit:   pick(l, 60*ms, 120*ms, 250*ms, 500*ms),
@@ -81,6 +80,7 @@ func newMix(l *loop) mix {
 	m.patience = quorum.Patience{Timeout: pick(l, 20*ms, 30*ms, 50*ms), Limit: m.roundLimit, Silence: pick(l, 200*ms, 800*ms)}
 	m.maxTTL = pick(l, 1500*ms, 4*time.Second)
 	m.ttls = pick(l, []time.Duration{m.maxTTL}, []time.Duration{200 * ms, 500 * ms}, []time.Duration{400 * ms, time.Second, m.maxTTL})
+	m.poll = pick(l, m.ttls[0]/100, m.ttls[0]/20)
 	some := func(part float64) bool { return l.maybe(part) }
 	if some(0.4) {
 		m.spikes, m.spike = pick(l, 0.005, 0.05), pick(l, 5*ms, 40*ms, 200*ms)

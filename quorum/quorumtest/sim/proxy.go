@@ -65,15 +65,15 @@ type run struct {
 	round   quorum.Round
 	begun   bool
 	decided func()
-	life_   int
-	first   time.Duration // true time before the first byte was sent
+	t1      time.Duration // our clock before the first byte was sent
+	first   time.Duration // true time then, or later
 	audit   audit
 }
 
 // carry req to all nodes. now is our clock before.
 func (p *proxy) carry(req *quorum.Request, now time.Duration, decided func()) *run {
 	p.runs++
-	r := &run{proxy: p, id: p.runs, req: req, decided: decided, first: p.now}
+	r := &run{proxy: p, id: p.runs, req: req, decided: decided, t1: now, first: p.now}
 	r.audit = audit{yes: make([]bool, len(p.pipes))}
 	r.round = quorum.NewRound(req, len(p.pipes), now, p.mix.maxTTL)
 	p.check.begins(r)

@@ -23,6 +23,7 @@ type socket struct {
 	queue  []batch // at the node
 	busy   bool    // the node is in the middle of the first of them
 	broken func(error)
+	inbox  []arrival // at the owner, which reads it when it runs
 }
 
 // way is one direction.
@@ -33,6 +34,13 @@ type way struct {
 	on      []*batch      // not arrived
 }
 
+// arrival is what the owner of a socket has got: replies, of which the last may be missing, or that the connection is lost.
+type arrival struct {
+	batch *batch
+	whole bool
+	lost  error
+}
+
 // order is one command for a node.
 type order struct {
 	words []string
@@ -41,7 +49,7 @@ type order struct {
 	owed  bool          // it is an amends, see quorum.Amend
 	sent  time.Duration // true time
 	until time.Duration // owed: the clock of the sender's process must not have reached that
-	at    time.Duration // the sender's clock
+	at    time.Duration // the sender's clock when it was queued
 }
 
 func (o order) what() string {
@@ -49,6 +57,9 @@ func (o order) what() string {
 		text := o.req.Op.String() + " " + string(o.req.Key) + " " + string(o.req.Token)
 		if o.owed {
 			text += " (owed)"
+		}
+		if o.run != nil {
+			text += " (round " + itoa(o.run.id) + ")"
 		}
 		return text
 	}
@@ -96,12 +107,24 @@ func (s *socket) send(orders []order, done func(replies []any, whole bool)) {
 
 // answer what the node has carried out.
 func (s *socket) answer(b batch) {
-	s.carry(&s.down, &b, func(b *batch) {
-		s.owner.run(s.life, func() {
-			if s.open {
-				b.done(b.replies, true)
-			}
-		})
+	s.carry(&s.down, &b, s.arrived)
+}
+
+func (s *socket) arrived(b *batch) { s.gets(arrival{batch: b, whole: true}) }
+
+// gets it, in order, however long the owner stands still.
+func (s *socket) gets(a arrival) {
+	s.inbox = append(s.inbox, a)
+	s.owner.run(s.life, func() {
+		a := s.inbox[0]
+		s.inbox = s.inbox[1:]
+		switch {
+		case !s.open:
+		case a.lost == nil:
+			a.batch.done(a.batch.replies, a.whole)
+		case s.broken != nil:
+			s.broken(a.lost)
+		}
 	})
 }
 
@@ -144,13 +167,7 @@ func (s *socket) block(w *way, d time.Duration) {
 	w.free = w.blocked
 	arrived := func(b *batch) { s.node.arrive(s, *b) }
 	if w == &s.down {
-		arrived = func(b *batch) {
-			s.owner.run(s.life, func() {
-				if s.open {
-					b.done(b.replies, true)
-				}
-			})
-		}
+		arrived = s.arrived
 	}
 	for _, b := range held {
 		again := *b
@@ -170,11 +187,9 @@ func (s *socket) cut() {
 	if len(s.down.on) > 0 && s.maybe(0.3) {
 		b := *s.down.on[0]
 		b.replies = b.replies[:s.rng.IntN(len(b.replies)+1)]
-		s.owner.run(s.life, func() {
-			if s.open && len(b.replies) > 0 {
-				b.done(b.replies, false)
-			}
-		})
+		if len(b.replies) > 0 {
+			s.gets(arrival{batch: &b})
+		}
 	}
 	s.lose(&s.down)
 	s.up.blocked = 0
@@ -205,13 +220,7 @@ func (s *socket) forgotten() {
 }
 
 // ended tells the owner.
-func (s *socket) ended(why error) {
-	s.owner.run(s.life, func() {
-		if s.open && s.broken != nil {
-			s.broken(why)
-		}
-	})
-}
+func (s *socket) ended(why error) { s.gets(arrival{lost: why}) }
 
 // close it on the owner's side. What is on its way to the node is still carried out.
 func (s *socket) close() {
