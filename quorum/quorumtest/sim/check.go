@@ -231,7 +231,7 @@ func (c *check) before(m *machine, o order) {
 
 // after a node has carried out a command.
 func (c *check) carriedOut(m *machine, o order, reply any) {
-	if o.words[0] == "EVAL" && o.words[1] == scriptNames["merge"] {
+	if len(o.words) > 4 && o.words[0] == "EVAL" && o.words[len(o.words)-1] != "" {
 		c.copied(o.words[2:])
 	}
 	if o.req == nil || o.req.Key == nil {
@@ -252,6 +252,7 @@ func (c *check) carriedOut(m *machine, o order, reply any) {
 	case quorum.Take:
 		if yes {
 			m.setBy[key] = o.run.id
+			c.after(c.between(0, 10*ms), func() { c.betray(m, "has just said yes") })
 			c.lasts(key, token, o.req.Life)
 		}
 	case quorum.Extend:
@@ -280,6 +281,9 @@ func (c *check) carriedOut(m *machine, o order, reply any) {
 // copied: a lesson has merged locks. What was read a while before lasts longer by that while, which hurts nobody.
 func (c *check) copied(words []string) {
 	n, _ := strconv.Atoi(words[0])
+	if len(words) < n+3 || words[n+2] != quorum.Blocker {
+		return // it is another script
+	}
 	keys, values := words[2:1+n], words[1+n+2:]
 	for i, key := range keys {
 		left, _ := strconv.Atoi(values[2*i+1])
@@ -388,7 +392,20 @@ func (c *check) opens(r *run, client string, end time.Duration) *window {
 		}
 	}
 	c.windows[w.key] = append(open, w)
+	if holders := c.holders(r); len(holders) > 0 {
+		c.after(c.between(0, 20*ms), func() { c.betray(pick(c.loop, holders...), "has a lock that was just granted") })
+	}
 	return w
+}
+
+// holders are the nodes that have the lock.
+func (c *check) holders(r *run) (all []*machine) {
+	for _, m := range c.machines {
+		if token, ok := m.node.Value(string(r.req.Key)); ok && token == string(r.req.Token) {
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // lengthens a window that was extended.

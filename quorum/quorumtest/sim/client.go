@@ -154,7 +154,11 @@ func (c *client) work(t *task) {
 		o := c.do(t, c.request(quorum.Take, key, token, ttl))
 		switch {
 		case o.run == nil || o.ruling.Verdict != quorum.Granted:
-			t.sleep(c.about(c.mix.poll))
+			wait := c.mix.poll
+			if o.ruling.Verdict != quorum.Denied {
+				wait *= 4
+			}
+			t.sleep(c.about(wait))
 		case asked+ttl <= c.now:
 			// It has come too late to be of use.
 		default:
@@ -180,7 +184,11 @@ func (c *client) hold(t *task, w *window, key, token []byte, ttl time.Duration) 
 			c.check.lengthens(w, o.run, asked+ttl)
 		}
 	}
-	t.sleep(c.between(0, max(0, w.end-c.now)))
+	rest := max(0, w.end-c.now)
+	if c.maybe(0.5) {
+		rest = min(rest, 4*c.mix.roundLimit)
+	}
+	t.sleep(c.between(0, rest))
 	if c.maybe(0.2) && c.now < w.end {
 		t.sleep(w.end - c.now) // it lets it end
 		return

@@ -33,6 +33,7 @@ var kinds = []kind{
 	{"restart with all", 400 * ms, 4 * time.Second, func(w *world) bool { return w.restart(complete) }},
 	{"snapshot", 20 * ms, 1 * time.Second, (*world).save},
 	{"flush", 400 * ms, 4 * time.Second, (*world).flush},
+	{"all forget", 2 * time.Second, 8 * time.Second, (*world).allForget},
 	{"clock step", 2 * time.Second, 6 * time.Second, (*world).step_},
 	{"clock rate", 2 * time.Second, 6 * time.Second, (*world).wrongRate},
 	{"node refuses writes", 500 * ms, 4 * time.Second, (*world).refuse},
@@ -48,7 +49,7 @@ func chooseFaults(l *loop, m *mix) []fault {
 	part := pick(l, 0.15, 0.3, 0.5)
 	has := map[string]bool{}
 	for _, k := range kinds {
-		if k.name == "snapshot" && !has["restart with a snapshot"] || !l.maybe(part) && k.name != "snapshot" {
+		if k.name == "all forget" && l.maybe(0.7) || k.name == "snapshot" && !has["restart with a snapshot"] || !l.maybe(part) && k.name != "snapshot" {
 			continue
 		}
 		// A step that is smaller than clock-tolerance is not seen by a redlockd that was started behind it, and
@@ -104,6 +105,18 @@ func (w *world) victim() *machine {
 // for_ is for how long a fault lasts: mostly short.
 func (w *world) for_() time.Duration {
 	return w.about(pick(w.loop, 5*ms, 30*ms, 150*ms, 800*ms))
+}
+
+// allForget: the whole fleet loses its memory, one node after the other.
+func (w *world) allForget() bool {
+	for _, m := range w.machines {
+		w.after(w.between(0, 15*ms), func() {
+			if m.up {
+				m.flush()
+			}
+		})
+	}
+	return true
 }
 
 func (w *world) slowNode() bool {

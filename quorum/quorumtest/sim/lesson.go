@@ -252,6 +252,9 @@ func (s *pupil) begin(t *task, how string) (time.Duration, error) {
 	case "begun":
 		s.tended = s.clock()
 		s.say(s.name, "begins a lesson of node %d (%s) as %s", s.index, how, s.mark)
+		if s.faulty() && s.mix.betrayals[snapshotToo] && s.maybe(0.5) {
+			s.node.node.Save()
+		}
 		return s.tended, nil
 	case "busy":
 		return 0, errBusy
@@ -288,7 +291,7 @@ func (s *pupil) study(t *task, lesson *quorum.Lesson, nodes []int) error {
 	t.together(len(nodes), func(t *task, k int) {
 		from := s.pipes[nodes[k]]
 		errs[k] = errUnvouch
-		if l := from.current; l != nil && (l.watch.Standing() == quorum.Trusted || quorum.Planted() == quorum.BugSourceNotVouchedBefore) {
+		if l := from.current; l != nil && l.watch.Standing() == quorum.Trusted {
 			mark := l.watch.Mark()
 			errs[k] = s.copyFrom(t, from, *l.watch.Clock(), func(side *side, read string) bool {
 				return quorum.VouchOf(read) == quorum.VouchOf(mark) && quorum.ParseMark(read).RunID == side.runID
@@ -319,6 +322,7 @@ func (s *pupil) copyFrom(t *task, other *pipe, clock quorum.NodeClock, right fun
 	}
 	for cursor := "0"; ; {
 		began := s.clock()
+		s.dawdle(t, from.node, "is about to be scanned")
 		v, err := from.timed(t, said.ReadPage(cursor))
 		if err != nil {
 			return err
@@ -327,9 +331,7 @@ func (s *pupil) copyFrom(t *task, other *pipe, clock quorum.NodeClock, right fun
 		if cursor, locks, err = said.Page(v); err != nil {
 			return err
 		}
-		if s.faulty() && s.maybe(s.mix.slowCopies) { // a copy of many locks takes long
-			t.sleep(s.about(s.mix.slowCopy))
-		}
+		s.dawdle(t, pick(s.loop, from.node, s.node), "is in the middle of a lesson")
 		if len(locks) > 0 {
 			n, err := s.do(t, said.Merge(s.mark, locks))
 			if err == nil && n.(int64) < 0 {
@@ -355,6 +357,17 @@ func (s *pupil) copyFrom(t *task, other *pipe, clock quorum.NodeClock, right fun
 	}
 }
 
+// dawdle: a copy of many locks takes long, and meanwhile somebody may strike.
+func (s *pupil) dawdle(t *task, m *machine, where string) {
+	if !s.faulty() {
+		return
+	}
+	s.betray(m, where)
+	if s.maybe(s.mix.slowCopies) {
+		t.sleep(s.about(s.mix.slowCopy))
+	}
+}
+
 func (s *side) carries(t *task, right func(*side, string) bool) error {
 	v, err := s.timed(t, said.Glance())
 	if err == nil && !right(s, text(v[0])) {
@@ -376,6 +389,7 @@ func (s *pupil) tryToVouch(t *task, why string) error {
 	if err := s.looks(t); err != nil {
 		return err
 	}
+	s.betray(s.node, "is about to be vouched for")
 	r, _ := s.clocks.Latest()
 	s.nonces++
 	offset := r.Node - (r.Sent + (r.Received-r.Sent)/2 + s.wall())

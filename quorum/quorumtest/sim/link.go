@@ -80,7 +80,11 @@ func (l *link) put(c call, now time.Duration) error {
 	l.calls = append(l.calls, c)
 	if !l.writes {
 		l.writes = true
-		l.later(l.between(0, 30*time.Microsecond), l.write)
+		wait := l.between(0, 30*time.Microsecond)
+		if l.faulty() && l.maybe(l.mix.lateWriters) {
+			wait = l.about(l.mix.lateWriter)
+		}
+		l.later(wait, l.write)
 	}
 	return nil
 }

@@ -76,7 +76,10 @@ func (m *machine) serve(s *socket) {
 	}
 	for len(s.queue) > 0 && s.known {
 		b := &s.queue[0]
-		if len(b.replies) == 0 && len(b.orders) > 1 && m.maybe(m.mix.pieces) {
+		if len(b.replies) == 0 && len(b.orders) > 1 && m.faulty() && m.maybe(m.mix.pieces) {
+			b.inPieces = true
+		}
+		if len(b.replies) == 0 && b.orders[0].req != nil && b.orders[0].req.Op == quorum.Take && m.betray(m, "has a take before it") {
 			b.inPieces = true
 		}
 		for len(b.replies) < len(b.orders) {

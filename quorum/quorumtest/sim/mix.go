@@ -35,10 +35,16 @@ type mix struct {
 	hiccup          time.Duration
 	hangUps         float64
 	hangUp          time.Duration
+	lateWriters     float64 // a goroutine that does not get the processor
+	lateWriter      time.Duration
+	uneven          float64 // part of the rounds whose requests arrive very unevenly
+	betrayal        float64 // chance to be struck at a point where it hurts
+	betrayals       [numBetrayals]bool
 	slowCopies      float64
 	slowCopy        time.Duration
 	proxyRate       float64
 	nodeRate        float64
+	sameRate        bool    // all nodes are fast by about that
 	always          float64 // part of the nodes that keep everything
 	blank           bool    // the fleet is new at the beginning
 	gentle          bool    // nodes fail only while a majority of the others is whole
@@ -50,8 +56,7 @@ type mix struct {
 func (m *mix) maxLife() time.Duration { return quorum.Pad(m.maxTTL) }
 
 // newMix of a seed.
-func newMix(l *loop) mix {
-	ms := time.Millisecond
+func newMix(l *loop, seed uint64) mix {
 	m := mix{
 		n:       pick(l, 3, 3, 3, 3, 5, 5, 5, 5, 1, 2, 4, 7),
 		proxies: pick(l, 1, 2, 2, 2, 3),
@@ -97,7 +102,14 @@ func newMix(l *loop) mix {
 	if some(0.5) {
 		m.slowCopies, m.slowCopy = 0.5, pick(l, 5*ms, 50*ms, 300*ms)
 	}
+	if some(0.3) {
+		m.lateWriters, m.lateWriter = 0.02, pick(l, 2*ms, 20*ms, 100*ms)
+	}
+	if some(0.4) {
+		m.uneven = pick(l, 0.05, 0.3)
+	}
 	m.faults = chooseFaults(l, &m)
+	focuses[seed%uint64(len(focuses))].on(l, &m)
 	return m
 }
 

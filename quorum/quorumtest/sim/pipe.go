@@ -213,6 +213,7 @@ func (p *pipe) acquaint(t *task, s *socket, old *link, deadline time.Duration) *
 			return nil
 		}
 		l.watch = quorum.NewWatch(l.runID, old.watch)
+		l.jumped = old.jumped
 	}
 	enough := p.now + p.mix.dialTimeout/10
 	for try, exact := 0, false; try == 0 || try < exactTries && !exact && p.now < enough; try++ {
@@ -231,7 +232,7 @@ func (p *pipe) acquaint(t *task, s *socket, old *link, deadline time.Duration) *
 		exact = look.Clock.Exact()
 	}
 	l.watch.CheckWall(p.wall(), p.mix.tolerance)
-	if _, _, jumped := l.watch.Jumped(); jumped {
+	if _, _, jumped := l.watch.Jumped(); jumped && l.jumped == 0 {
 		l.jumped = p.clock()
 	}
 	return l

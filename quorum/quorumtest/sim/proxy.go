@@ -10,11 +10,12 @@ import (
 // proxy is a redlockd: what quorum.Fleet does, with one event in place of each wait, so that a pause may come in between.
 type proxy struct {
 	*process
-	i     int
-	rate  float64       // of its clock
-	set   time.Duration // by how much its wall clock is wrong
-	known string        // its name to others that teach, another one in each life
-	pipes []*pipe
+	i         int
+	rate      float64       // of its clock
+	set       time.Duration // by how much its wall clock is wrong
+	known     string        // its name to others that teach, another one in each life
+	pipes     []*pipe
+	evenUntil time.Duration // see uneven
 }
 
 func newProxy(w *world, i int) *proxy {
@@ -77,6 +78,7 @@ func (p *proxy) carry(req *quorum.Request, now time.Duration, decided func()) *r
 	r.audit = audit{yes: make([]bool, len(p.pipes))}
 	r.round = quorum.NewRound(req, len(p.pipes), now, p.mix.maxTTL)
 	p.check.begins(r)
+	p.uneven()
 	for i, q := range p.pipes {
 		q.send(req, now, r, i) // R11
 	}

@@ -149,7 +149,7 @@ func (s *socket) delay() time.Duration {
 	if s.node.slow > 0 {
 		d += s.about(s.node.slow)
 	}
-	if s.maybe(s.mix.spikes) {
+	if s.faulty() && s.maybe(s.mix.spikes) {
 		d += s.about(s.mix.spike)
 	}
 	return d

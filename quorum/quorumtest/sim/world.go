@@ -46,7 +46,7 @@ type Result struct {
 func Run(seed uint64, trace io.Writer) Result {
 	l := &loop{rng: rand.New(rand.NewPCG(seed, 0x5ed5)), sum: 14695981039346656037, trace: trace}
 	w := &world{loop: l, counts: map[string]int{}}
-	w.mix = newMix(l)
+	w.mix = newMix(l, seed)
 	w.say("ALL", "seed %d: %v", seed, &w.mix)
 	w.backward = w.maybe(0.3)
 	w.check = &check{world: w, windows: map[string][]*window{}, ends: map[lease]time.Duration{}}
@@ -70,7 +70,11 @@ func (w *world) populate() {
 	for i := range w.mix.n {
 		m := newMachine(w, i)
 		m.always = w.maybe(w.mix.always)
-		m.node.Rate(1 + (w.rng.Float64()-0.5)*2*w.mix.nodeRate)
+		rate := (w.rng.Float64() - 0.5) * 2 * w.mix.nodeRate
+		if w.mix.sameRate {
+			rate = w.mix.nodeRate * (0.8 + 0.2*w.rng.Float64())
+		}
+		m.node.Rate(1 + rate)
 		if w.mix.blank {
 			m.node.Flush()
 		}

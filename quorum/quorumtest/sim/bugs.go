@@ -1,0 +1,61 @@
+package sim
+
+import "redlockd/quorum"
+
+// Bug is a planted bug in words.
+type Bug struct {
+	Bug  quorum.Bug
+	Name string
+	What string // is done instead of what is right
+	Rule string // that it breaks, or who had it
+	// Mirror: it is planted in this package, beside what it has in common with quorum/backend and quorum.Fleet, since their own code is
+	// not run here. The others are planted in the code that redlockd runs.
+	Mirror bool
+}
+
+// Bugs are all of them.
+var Bugs = []Bug{
+	{quorum.BugMajorityOfReachable, "majority of the reachable", "nodes that do not answer are not counted among those that a majority is of", "R14, P3", false},
+	{quorum.BugHalf, "N/2", "N/2 nodes are a majority", "R14", false},
+	{quorum.BugUnknownIsNo, "unknown is no", "a node that did not answer has said no", "R13", false},
+	{quorum.BugUnknownIsYes, "unknown is yes", "a node that did not answer has said yes", "R13", false},
+	{quorum.BugPadSubtracted, "drift the wrong way", "the nodes are given the ttl less drift, not more", "R15", false},
+	{quorum.BugNoPad, "no drift", "the nodes are given the bare ttl", "R15", false},
+	{quorum.BugLateT1, "late T1", "the clock is read when the first answer is there", "R10", true},
+	{quorum.BugNoT2, "no T2", "a majority is enough, however long it took", "R14", false},
+	{quorum.BugNoRoundLimit, "no round limit", "a grant only has to come within its ttl", "P3", false},
+	{quorum.BugExtendNoLimit, "no limit to extends", "an extend is granted however long it took", "P3, R20", false},
+	{quorum.BugNoUndoOfTheGone, "no undo of the gone", "a client that has hung up takes its undo with it", "R17", true},
+	{quorum.BugNoLateUndo, "no late undo", "a yes that comes behind the verdict is not undone", "R17", true},
+	{quorum.BugUndoByToken, "undo by token", "an undo deletes whatever has its token", "R6", false},
+	{quorum.BugUndoOvertakes, "undo overtakes", "an undo goes over another connection, at once, to all", "R19", true},
+	{quorum.BugOwedTooLate, "owed for ever", "an undo or a release is told after its until", "R4", true},
+	{quorum.BugTopUpUngranted, "top-up without a grant", "nodes are given a lock that was not granted", "R17", true},
+	{quorum.BugReleaseAnyToken, "release of any token", "a release is DEL", "R7", false},
+	{quorum.BugExtendAnyToken, "extend of any token", "an extend is PEXPIRE", "R20", false},
+	{quorum.BugExtendResurrects, "extend that resurrects", "an extend sets a lock that is gone", "R20", false},
+	{quorum.BugVotesAtOnce, "votes at once", "a node that was restarted votes at once", "R21", false},
+	{quorum.BugNotKnownBefore, "not known before", "takes are sent though no mark was read before; one at the tail is enough", "P2", false},
+	{quorum.BugNoTail, "no tail", "a yes counts without a look at the mark behind it", "P2", false},
+	{quorum.BugTailAlone, "tail alone", "a mark that vouches at the tail is enough, though it is another than before", "P2", false},
+	{quorum.BugHeadOfFlush, "head of the flush", "mark and clock are read in front of the requests", "P2", true},
+	{quorum.BugStepUnseen, "step unseen", "nobody looks at the clocks of flushes", "P2, R24", false},
+	{quorum.BugStepSeenOnce, "step seen once", "a clock step is noticed once, and is the new baseline", "P4", false},
+	{quorum.BugOtherConnection, "other connection", "a lesson goes on over another connection", "P5", true},
+	{quorum.BugNoWait, "no wait", "a lesson does not wait", "P6", false},
+	{quorum.BugWaitAfterScan, "wait after the scan", "a lesson waits when it has scanned", "P6", false},
+	{quorum.BugShortWait, "short wait", "a lesson waits a quarter of R", "P6", false},
+	{quorum.BugFewSources, "few sources", "N - majority others are scanned", "P7", false},
+	{quorum.BugSourceNotVouchedBefore, "not vouched before", "a source is looked at behind the scan only", "P7", true},
+	{quorum.BugSourceNotVouchedAfter, "not vouched after", "a source is looked at before the scan only", "P7", true},
+	{quorum.BugMergeLeaves, "merge leaves", "another token on the node is left", "P8", false},
+	{quorum.BugMergeOverwrites, "merge overwrites", "another token on the node is overwritten", "P8", false},
+	{quorum.BugMergeLongest, "merge keeps the longest", "of two tokens the one that lasts longer is kept", "P8", false},
+	{quorum.BugMergeFlushes, "merge flushes", "the node is flushed first", "P8", true},
+	{quorum.BugMergeShortens, "merge shortens", "the same token gets the source's ttl, shorter or not", "P8", false},
+	{quorum.BugVouchAnyMark, "vouch for any mark", "a node is vouched for though its mark is not the lesson's", "P9", false},
+	{quorum.BugVouchAnyClock, "vouch for any clock", "a node is vouched for whatever its clock did meanwhile", "P9", false},
+	{quorum.BugNewOfReachable, "new by the reachable", "nodes that cannot be reached do not keep a fleet from being new", "P11", false},
+	{quorum.BugNewNotAtOnce, "new one by one", "the marks of a new fleet are not read again", "P11", true},
+	{quorum.BugNewNoWait, "new without a wait", "a new fleet does not wait", "P11", true},
+}

@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"time"
+
+	"redlockd/quorum"
+)
+
+// focus is what a seed looks at: a seed of each kind in turn. What two rare faults do together is seldom met by chance, and the seeds
+// that look at them leave everything else out.
+type focus struct {
+	name string
+	on   func(l *loop, m *mix)
+}
+
+var focuses = []focus{
+	{"everything", func(l *loop, m *mix) {
+		m.betray(0.01, struckEmpty, struckWithSnapshot, struckByFlush, snapshotToo)
+	}},
+	{"forgetting", forgetting},
+	{"time", wrongTime},
+	{"tokens", func(l *loop, m *mix) {
+		m.small(l)
+		m.shared = true
+		m.proxies = 2
+		m.uneven = 0.2
+		m.ttls = []time.Duration{100 * ms, 300 * ms}
+		m.splitRetries = 3
+	}},
+	{"clocks", func(l *loop, m *mix) {
+		m.small(l)
+		m.uneven = 0.4
+		m.length = 16 * time.Second
+		m.betray(0.2, struckByClock)
+		if l.maybe(0.5) {
+			m.betray(0.05, struckByFlush)
+		}
+		m.addFault("clock step", 4*time.Second)
+	}},
+	{"new fleets", newFleets},
+}
+
+// forgetting: nodes lose their memory just when somebody has used it.
+func forgetting(l *loop, m *mix) {
+	m.small(l)
+	m.uneven = pick(l, 0.3, 0.6)
+	m.betray(pick(l, 0.02, 0.06), struckByFlush)
+	if l.maybe(0.5) {
+		m.betray(m.betrayal, struckEmpty, struckWithSnapshot, snapshotToo)
+	}
+	m.slowCopies, m.slowCopy = pick(l, 0, 0.5), pick(l, 2*m.roundLimit, m.roundLimit/2)
+	m.pieces, m.pieceGap = pick(l, 0, 0.1), 2*m.roundLimit
+	if l.maybe(0.3) {
+		m.addFault("redlockd pause", pick(l, 300*ms, time.Second))
+	}
+}
+
+// wrongTime: nodes run as fast as is tolerated, and rounds take too long.
+func wrongTime(l *loop, m *mix) {
+	m.small(l)
+	m.nodeRate, m.sameRate = 0.004, true
+	m.proxyRate = 0.0005
+	m.poll = 2 * ms
+	m.clients = 3
+	m.length = 6 * time.Second
+	if l.maybe(0.5) {
+		m.poll = 10 * ms
+		m.hiccups, m.hiccup = 0.1, pick(l, m.roundLimit, m.roundLimit/2)
+		m.hangUps, m.hangUp = 0.2, pick(l, ms, 5*ms)
+		m.uneven = 0.3
+		m.addFault("redlockd pause", 200*ms)
+		m.addFault("partition", 500*ms)
+	}
+}
+
+// newFleets: all nodes forget, again and again.
+func newFleets(l *loop, m *mix) {
+	m.small(l)
+	m.uneven = 0.5
+	m.roundLimit = 500 * ms
+	m.patience.Limit, m.patience.Timeout = m.roundLimit, 200*ms
+	m.lateWriters, m.lateWriter = 0.1, 50*ms
+	m.addFault("all forget", pick(l, 300*ms, 800*ms))
+	if l.maybe(0.6) {
+		m.addFault("redlockd pause", 500*ms)
+		m.addFault("partition", 500*ms)
+		m.betray(0.02, struckByFlush)
+	}
+}
+
+// small is a world in which much happens in a short time: three or five nodes, two or three redlockd, one or two keys, locks that
+// are long compared with rounds, and no faults yet.
+func (m *mix) small(l *loop) {
+	m.faults = nil
+	m.n, m.proxies, m.clients, m.keys = pick(l, 3, 3, 3, 5), pick(l, 2, 2, 3), 2+l.rng.IntN(3), pick(l, 1, 1, 2)
+	m.shared, m.blank, m.gentle = false, false, false
+	m.latency, m.jitter = 100*time.Microsecond, 200*time.Microsecond
+	m.spikes, m.pieces, m.hiccups, m.hangUps, m.slowCopies, m.lateWriters = 0, 0, 0, 0, 0, 0
+	m.roundLimit = pick(l, 60*ms, 120*ms, 250*ms)
+	m.patience = quorum.Patience{Timeout: m.roundLimit / 2, Limit: m.roundLimit, Silence: 2 * time.Second}
+	m.reconnectMin, m.reconnectMax = 2*ms, 50*ms
+	m.maxTTL = pick(l, 1500*ms, 3*time.Second)
+	m.ttls = []time.Duration{m.maxTTL}
+	m.poll = pick(l, 8*ms, 20*ms)
+	m.length = l.between(3*time.Second, 7*time.Second)
+	m.abandon = 0.05
+}
+
+func (m *mix) betray(chance float64, by ...betrayal) {
+	m.betrayal = chance
+	for _, b := range by {
+		m.betrayals[b] = true
+	}
+}
+
+func (m *mix) addFault(name string, mean time.Duration) {
+	for _, k := range kinds {
+		if k.name == name {
+			m.faults = append(m.faults, fault{k, mean})
+			return
+		}
+	}
+	panic("sim: no fault is called " + name)
+}
