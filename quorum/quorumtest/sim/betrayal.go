@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"redlockd/quorum"
+)
 
 // betrayal is a fault that strikes where it hurts most: a node that has just said yes, that has a lock which was just
 // granted, that is being scanned or is about to be vouched for. By chance alone such things meet too seldom.
@@ -10,14 +14,15 @@ const (
 	struckByFlush betrayal = iota
 	struckEmpty
 	struckWithSnapshot
+	struckWithAll
 	struckByClock
 	snapshotToo // lessons begin with a snapshot of the node
 	numBetrayals
 )
 
 // betray the node, perhaps. It says whether.
-func (w *world) betray(m *machine, where string) bool {
-	if w.calm || !w.maybe(w.mix.betrayal) || !m.up {
+func (w *world) betray(m *machine, chance float64, where string) bool {
+	if w.calm || !w.maybe(chance) || !m.up || !w.spare(m) && w.maybe(0.8) {
 		return false
 	}
 	switch b := w.mix.someBetrayal(w.loop); {
@@ -38,8 +43,11 @@ func (w *world) betray(m *machine, where string) bool {
 	default:
 		w.say(m.name, "%s", where)
 		with := nothing
-		if b == struckWithSnapshot {
+		switch b {
+		case struckWithSnapshot:
 			with = snapshot
+		case struckWithAll:
+			with = complete
 		}
 		m.restart(w.between(0, 5*ms), with)
 		w.count("restart where it hurts")
@@ -60,10 +68,27 @@ func (m *mix) someBetrayal(l *loop) betrayal {
 	return pick(l, can...)
 }
 
-// uneven: of a round's requests some arrive late, and some very late.
-func (p *proxy) uneven() {
+// spare says that the others can teach the node: where too few can, nothing much happens for a long time.
+func (w *world) spare(m *machine) bool {
+	n := 0
+	for _, o := range w.machines {
+		if o != m && o.up && o.vouched() {
+			n++
+		}
+	}
+	return n >= w.mix.n-w.mix.n/2
+}
+
+// makeUneven lets some of a round's requests arrive late, and some very late: so that its majority is a bare one, and slow. It
+// is done to takes of what is free, and to extends, and not again while the last is not over.
+func (p *proxy) makeUneven(req *quorum.Request) bool {
 	if p.calm || p.now < p.evenUntil || !p.maybe(p.mix.uneven) {
-		return
+		return false
+	}
+	for _, m := range p.machines {
+		if _, held := m.node.Value(string(req.Key)); held && req.Op == quorum.Take {
+			return false
+		}
 	}
 	for _, q := range p.pipes {
 		if q.link == nil {
@@ -78,5 +103,6 @@ func (p *proxy) uneven() {
 			p.count("very late request")
 		}
 	}
-	p.evenUntil = p.now + p.about(p.mix.maxTTL/2)
+	p.evenUntil = p.now + p.about(p.mix.maxTTL/4)
+	return true
 }

@@ -232,7 +232,7 @@ func (c *check) before(m *machine, o order) {
 // after a node has carried out a command.
 func (c *check) carriedOut(m *machine, o order, reply any) {
 	if len(o.words) > 4 && o.words[0] == "EVAL" && o.words[len(o.words)-1] != "" {
-		c.copied(o.words[2:])
+		c.copied(m, o.words[2:])
 	}
 	if o.req == nil || o.req.Key == nil {
 		return
@@ -252,7 +252,9 @@ func (c *check) carriedOut(m *machine, o order, reply any) {
 	case quorum.Take:
 		if yes {
 			m.setBy[key] = o.run.id
-			c.after(c.between(0, 10*ms), func() { c.betray(m, "has just said yes") })
+			if o.run.uneven {
+				c.after(c.between(0, 5*ms), func() { c.betray(m, c.mix.struckAtYes, "has just said yes") })
+			}
 			c.lasts(key, token, o.req.Life)
 		}
 	case quorum.Extend:
@@ -279,7 +281,7 @@ func (c *check) carriedOut(m *machine, o order, reply any) {
 }
 
 // copied: a lesson has merged locks. What was read a while before lasts longer by that while, which hurts nobody.
-func (c *check) copied(words []string) {
+func (c *check) copied(m *machine, words []string) {
 	n, _ := strconv.Atoi(words[0])
 	if len(words) < n+3 || words[n+2] != quorum.Blocker {
 		return // it is another script
@@ -287,6 +289,7 @@ func (c *check) copied(words []string) {
 	keys, values := words[2:1+n], words[1+n+2:]
 	for i, key := range keys {
 		left, _ := strconv.Atoi(values[2*i+1])
+		delete(m.setBy, key) // it may last longer now than an undo expects
 		c.lasts(key, values[2*i], time.Duration(left)*time.Millisecond)
 	}
 }
@@ -301,14 +304,14 @@ func (c *check) removes(m *machine, o order, key, token string, holds bool) {
 	}
 	setBy := m.setBy[key]
 	delete(m.setBy, key)
-	if c.mix.shared && setBy != o.run.id && (o.req.Later || c.now-o.sent >= 2*time.Millisecond) {
+	if c.mix.shared && setBy != o.run.id && (o.req.Later || c.now-o.born >= 2*time.Millisecond) {
 		c.excuse(key, token)
 	}
 	switch {
 	case c.value != token:
 		c.fail(LawOnlyOwn, "on %s, the %s of %s removed the lock of %s", m.name, o.req.Op, token, c.value)
 	case o.req.Op == quorum.TakeBack && o.run.req.Op == quorum.Take && setBy > 0 && setBy != o.run.id &&
-		!o.req.Later && c.now-o.sent < 2*time.Millisecond && !c.stepped:
+		!o.req.Later && c.now-o.born < 2*time.Millisecond && !c.stepped:
 		c.fail(LawOnlyOwn, "on %s, the undo of round %d removed what round %d had set with the same token", m.name, o.run.id, setBy)
 	}
 }
@@ -393,7 +396,8 @@ func (c *check) opens(r *run, client string, end time.Duration) *window {
 	}
 	c.windows[w.key] = append(open, w)
 	if holders := c.holders(r); len(holders) > 0 {
-		c.after(c.between(0, 20*ms), func() { c.betray(pick(c.loop, holders...), "has a lock that was just granted") })
+		m := pick(c.loop, holders...)
+		c.after(c.between(0, 20*ms), func() { c.betray(m, c.mix.struckAtGrant, "has a lock that was just granted") })
 	}
 	return w
 }
@@ -415,6 +419,10 @@ func (c *check) lengthens(w *window, r *run, end time.Duration) {
 	}
 	c.say(w.client, "has %s extended until %.3fms", w.key, float64(end)/1e6)
 	w.end, w.excused = max(w.end, end), w.excused || r.audit.excused
+	if holders := c.holders(r); len(holders) > 0 {
+		m := pick(c.loop, holders...)
+		c.after(c.between(0, 20*ms), func() { c.betray(m, c.mix.struckAtGrant, "has a lock that was just extended") })
+	}
 	c.meets(w)
 	if !slices.Contains(c.windows[w.key], w) {
 		c.windows[w.key] = append(c.windows[w.key], w)

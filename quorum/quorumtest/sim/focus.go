@@ -15,7 +15,8 @@ type focus struct {
 
 var focuses = []focus{
 	{"everything", func(l *loop, m *mix) {
-		m.betray(0.01, struckEmpty, struckWithSnapshot, struckByFlush, snapshotToo)
+		m.betray(struckEmpty, struckWithSnapshot, struckByFlush, snapshotToo)
+		m.struckAtTake, m.struckAtYes, m.struckAtGrant, m.struckInLesson = 0.001, 0.05, 0.05, 0.05
 	}},
 	{"forgetting", forgetting},
 	{"time", wrongTime},
@@ -31,10 +32,11 @@ var focuses = []focus{
 		m.small(l)
 		m.uneven = 0.4
 		m.length = 16 * time.Second
-		m.betray(0.2, struckByClock)
-		if l.maybe(0.5) {
-			m.betray(0.05, struckByFlush)
+		m.betray(struckByClock)
+		if l.maybe(0.3) {
+			m.betray(struckByFlush)
 		}
+		m.struckAtYes, m.struckAtGrant, m.struckInLesson = 0.3, 0.5, 0.1
 		m.addFault("clock step", 4*time.Second)
 	}},
 	{"new fleets", newFleets},
@@ -44,9 +46,11 @@ var focuses = []focus{
 func forgetting(l *loop, m *mix) {
 	m.small(l)
 	m.uneven = pick(l, 0.3, 0.6)
-	m.betray(pick(l, 0.02, 0.06), struckByFlush)
+	m.struckAtYes, m.struckAtGrant = pick(l, 0, 0.6), pick(l, 0.1, 0.5)
+	m.struckInLesson, m.struckAtTake = pick(l, 0, 0, 0.1, 0.3), pick(l, 0, 0.002)
+	m.betray(struckByFlush)
 	if l.maybe(0.5) {
-		m.betray(m.betrayal, struckEmpty, struckWithSnapshot, snapshotToo)
+		m.betray(struckEmpty, struckWithSnapshot, struckWithAll, snapshotToo)
 	}
 	m.slowCopies, m.slowCopy = pick(l, 0, 0.5), pick(l, 2*m.roundLimit, m.roundLimit/2)
 	m.pieces, m.pieceGap = pick(l, 0, 0.1), 2*m.roundLimit
@@ -84,7 +88,8 @@ func newFleets(l *loop, m *mix) {
 	if l.maybe(0.6) {
 		m.addFault("redlockd pause", 500*ms)
 		m.addFault("partition", 500*ms)
-		m.betray(0.02, struckByFlush)
+		m.betray(struckByFlush)
+		m.struckAtYes, m.struckInLesson = 0.1, 0.1
 	}
 }
 
@@ -106,8 +111,7 @@ func (m *mix) small(l *loop) {
 	m.abandon = 0.05
 }
 
-func (m *mix) betray(chance float64, by ...betrayal) {
-	m.betrayal = chance
+func (m *mix) betray(by ...betrayal) {
 	for _, b := range by {
 		m.betrayals[b] = true
 	}

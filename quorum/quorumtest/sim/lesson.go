@@ -211,11 +211,14 @@ func (s *pupil) learn(t *task) error {
 		case quorum.Scan:
 			err = s.study(t, lesson, step.Nodes)
 		case quorum.Vouch:
-			return s.vouch(t, step.Why)
+			if err = s.vouch(t, step.Why); err == nil {
+				return nil
+			}
 		case quorum.Stop:
 			return errNot
 		}
 		if err != nil && quorum.Planted() == quorum.BugOtherConnection && !s.socket.open {
+			t.sleep(10 * time.Millisecond)
 			if other, again := s.pipe.aside(t); again == nil { // and goes on over that
 				s.socket, s.runID, err = other.socket, other.runID, nil
 			}
@@ -362,7 +365,7 @@ func (s *pupil) dawdle(t *task, m *machine, where string) {
 	if !s.faulty() {
 		return
 	}
-	s.betray(m, where)
+	s.betray(m, s.mix.struckInLesson, where)
 	if s.maybe(s.mix.slowCopies) {
 		t.sleep(s.about(s.mix.slowCopy))
 	}
@@ -389,7 +392,7 @@ func (s *pupil) tryToVouch(t *task, why string) error {
 	if err := s.looks(t); err != nil {
 		return err
 	}
-	s.betray(s.node, "is about to be vouched for")
+	s.betray(s.node, s.mix.struckInLesson, "is about to be vouched for")
 	r, _ := s.clocks.Latest()
 	s.nonces++
 	offset := r.Node - (r.Sent + (r.Received-r.Sent)/2 + s.wall())

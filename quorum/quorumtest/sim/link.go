@@ -19,6 +19,7 @@ type call struct {
 	sent  time.Duration // our clock
 	until time.Duration // owed: not to be told after
 	owed  bool
+	born  time.Duration // owed: since then, in true time
 }
 
 type flight struct {
@@ -115,7 +116,7 @@ func (l *link) depart(calls []call, trust quorum.Trust) {
 	now := l.clock()
 	var orders []order
 	for _, c := range calls {
-		o := order{words: c.words, req: c.req, run: c.run, owed: c.owed, until: c.until, at: c.sent}
+		o := order{words: c.words, req: c.req, run: c.run, owed: c.owed, until: c.until, at: c.sent, born: c.born}
 		if c.req != nil {
 			o.words = said.Request(c.req, now)
 		}

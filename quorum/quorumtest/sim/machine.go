@@ -79,7 +79,8 @@ func (m *machine) serve(s *socket) {
 		if len(b.replies) == 0 && len(b.orders) > 1 && m.faulty() && m.maybe(m.mix.pieces) {
 			b.inPieces = true
 		}
-		if len(b.replies) == 0 && b.orders[0].req != nil && b.orders[0].req.Op == quorum.Take && m.betray(m, "has a take before it") {
+		if len(b.replies) == 0 && b.orders[0].req != nil && b.orders[0].req.Op == quorum.Take &&
+			m.betray(m, m.mix.struckAtTake, "has a take before it") {
 			b.inPieces = true
 		}
 		for len(b.replies) < len(b.orders) {

@@ -38,18 +38,19 @@ type mix struct {
 	lateWriters     float64 // a goroutine that does not get the processor
 	lateWriter      time.Duration
 	uneven          float64 // part of the rounds whose requests arrive very unevenly
-	betrayal        float64 // chance to be struck at a point where it hurts
-	betrayals       [numBetrayals]bool
-	slowCopies      float64
-	slowCopy        time.Duration
-	proxyRate       float64
-	nodeRate        float64
-	sameRate        bool    // all nodes are fast by about that
-	always          float64 // part of the nodes that keep everything
-	blank           bool    // the fleet is new at the beginning
-	gentle          bool    // nodes fail only while a majority of the others is whole
-	length          time.Duration
-	faults          []fault
+	// The chances to be struck at a point where it hurts.
+	struckAtTake, struckAtYes, struckAtGrant, struckInLesson float64
+	betrayals                                                [numBetrayals]bool
+	slowCopies                                               float64
+	slowCopy                                                 time.Duration
+	proxyRate                                                float64
+	nodeRate                                                 float64
+	sameRate                                                 bool    // all nodes are fast by about that
+	always                                                   float64 // part of the nodes that keep everything
+	blank                                                    bool    // the fleet is new at the beginning
+	gentle                                                   bool    // nodes fail only while a majority of the others is whole
+	length                                                   time.Duration
+	faults                                                   []fault
 }
 
 // maxLife is the longest life of a key.

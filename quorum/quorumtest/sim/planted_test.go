@@ -3,8 +3,8 @@
 package sim
 
 import (
+	"flag"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,16 +12,24 @@ import (
 	"redlockd/quorum"
 )
 
+var (
+	bug      = flag.String("bug", "", "plant only bugs whose name contains this; with -seed, replay that seed with it")
+	patience = flag.Duration("patience", 20*time.Second, "how long to look for one bug")
+)
+
 func TestPlantedTry(t *testing.T) {
-	n, _ := strconv.Atoi(os.Getenv("SEEDS"))
 	for _, b := range Bugs {
-		if only := os.Getenv("BUG"); only != "" && !strings.Contains(b.Name, only) {
+		if !strings.Contains(b.Name, *bug) {
 			continue
 		}
 		quorum.Plant(b.Bug)
+		if *seed != 0 {
+			Run(*seed, os.Stdout)
+			return
+		}
 		began := time.Now()
-		ops, found := 0, false
-		for s := uint64(1); s <= uint64(n) && time.Since(began) < 20*time.Second; s++ {
+		ops, found, s := 0, false, uint64(1)
+		for ; time.Since(began) < *patience; s++ {
 			r := Run(s, nil)
 			ops += r.Operations
 			if len(r.Violations) > 0 {
@@ -31,7 +39,7 @@ func TestPlantedTry(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Logf("%-30s NOT FOUND, %d ops, %v", b.Name, ops, time.Since(began))
+			t.Logf("%-30s NOT FOUND, %d seeds, %d ops, %v", b.Name, s, ops, time.Since(began))
 		}
 	}
 }

@@ -69,6 +69,7 @@ type run struct {
 	t1      time.Duration // our clock before the first byte was sent
 	first   time.Duration // true time then, or later
 	audit   audit
+	uneven  bool // see makeUneven
 }
 
 // carry req to all nodes. now is our clock before.
@@ -78,7 +79,9 @@ func (p *proxy) carry(req *quorum.Request, now time.Duration, decided func()) *r
 	r.audit = audit{yes: make([]bool, len(p.pipes))}
 	r.round = quorum.NewRound(req, len(p.pipes), now, p.mix.maxTTL)
 	p.check.begins(r)
-	p.uneven()
+	if req.Op == quorum.Take || req.Op == quorum.Extend {
+		r.uneven = p.makeUneven(req)
+	}
 	for i, q := range p.pipes {
 		q.send(req, now, r, i) // R11
 	}
@@ -133,7 +136,7 @@ func (r *run) amend(list []quorum.Amend) {
 		if quorum.Planted() == quorum.BugUndoOvertakes && a.Req.Op == quorum.TakeBack {
 			continue // told already
 		}
-		r.pipes[a.Node].owe(call{req: a.Req, until: a.Until, owed: true, run: r})
+		r.pipes[a.Node].owe(call{req: a.Req, until: a.Until, owed: true, run: r, born: r.now})
 	}
 }
 

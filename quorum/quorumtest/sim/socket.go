@@ -47,6 +47,7 @@ type order struct {
 	req   *quorum.Request
 	run   *run          // the round that it is of, if any
 	owed  bool          // it is an amends, see quorum.Amend
+	born  time.Duration // owed: since then, in true time
 	sent  time.Duration // true time
 	until time.Duration // owed: the clock of the sender's process must not have reached that
 	at    time.Duration // the sender's clock when it was queued
