@@ -99,10 +99,10 @@ func (p *proxy) makeUneven(req *quorum.Request) bool {
 			q.link.socket.block(&q.link.socket.up, p.between(0, p.mix.roundLimit/2))
 			p.count("late request")
 		case 1:
-			q.link.socket.block(&q.link.socket.up, p.between(0, p.mix.maxTTL/2))
+			q.link.socket.block(&q.link.socket.up, p.between(p.mix.roundLimit, 4*p.mix.roundLimit))
 			p.count("very late request")
 		}
 	}
-	p.evenUntil = p.now + p.about(p.mix.maxTTL/4)
+	p.evenUntil = p.now + p.about(2*p.mix.roundLimit)
 	return true
 }

@@ -310,7 +310,7 @@ func (c *check) removes(m *machine, o order, key, token string, holds bool) {
 	switch {
 	case c.value != token:
 		c.fail(LawOnlyOwn, "on %s, the %s of %s removed the lock of %s", m.name, o.req.Op, token, c.value)
-	case o.req.Op == quorum.TakeBack && o.run.req.Op == quorum.Take && setBy > 0 && setBy != o.run.id &&
+	case c.mix.shared && o.req.Op == quorum.TakeBack && o.run.req.Op == quorum.Take && setBy > 0 && setBy != o.run.id &&
 		!o.req.Later && c.now-o.born < 2*time.Millisecond && !c.stepped:
 		c.fail(LawOnlyOwn, "on %s, the undo of round %d removed what round %d had set with the same token", m.name, o.run.id, setBy)
 	}

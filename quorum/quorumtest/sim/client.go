@@ -185,8 +185,8 @@ func (c *client) hold(t *task, w *window, key, token []byte, ttl time.Duration) 
 		}
 	}
 	rest := max(0, w.end-c.now)
-	if c.maybe(0.5) {
-		rest = min(rest, 4*c.mix.roundLimit)
+	if c.maybe(c.mix.brief) {
+		rest = min(rest, pick(c.loop, 1, time.Duration(4))*c.mix.roundLimit)
 	}
 	t.sleep(c.between(0, rest))
 	if c.maybe(0.2) && c.now < w.end {

@@ -107,6 +107,7 @@ func (m *mix) small(l *loop) {
 	m.maxTTL = pick(l, 1500*ms, 3*time.Second)
 	m.ttls = []time.Duration{m.maxTTL}
 	m.poll = pick(l, 8*ms, 20*ms)
+	m.brief = 0.8
 	m.length = l.between(3*time.Second, 7*time.Second)
 	m.abandon = 0.05
 }

@@ -16,6 +16,7 @@ type mix struct {
 	maxTTL                    time.Duration
 	shared                    bool // clients of one process share one token
 	abandon                   float64
+	brief                     float64 // part of the locks that are held for a few rounds only
 	poll                      time.Duration
 
 	roundLimit                 time.Duration
@@ -65,6 +66,7 @@ func newMix(l *loop, seed uint64) mix {
 		keys:    pick(l, 1, 1, 2, 3),
 		shared:  l.maybe(0.15),
 		abandon: pick(l, 0.1, 0.3),
+		brief:   0.5,
 		length:  l.between(4*time.Second, 16*time.Second),
 
 		roundLimit:   pick(l, 60*ms, 120*ms, 250*ms, 500*ms),
