@@ -22,7 +22,8 @@ const (
 
 // betray the node, perhaps. It says whether.
 func (w *world) betray(m *machine, chance float64, where string) bool {
-	if w.calm || !w.maybe(chance) || !m.up || !w.spare(m) && w.maybe(0.8) {
+	inLesson := chance == w.mix.struckInLesson
+	if w.calm || !w.maybe(chance) || !m.up || !inLesson && !w.spare(m) && w.maybe(0.8) {
 		return false
 	}
 	switch b := w.mix.someBetrayal(w.loop); {

@@ -86,6 +86,7 @@ func (r *run) carriedOut() (n int) {
 	return n
 }
 
+// fail: the law was broken.
 func (c *check) fail(law, what string, args ...any) {
 	v := Violation{law, c.now, fmt.Sprintf(what, args...)}
 	c.say("CHECK", "VIOLATION of %s: %s", law, v.What)
@@ -304,8 +305,9 @@ func (c *check) removes(m *machine, o order, key, token string, holds bool) {
 	}
 	setBy := m.setBy[key]
 	delete(m.setBy, key)
-	if c.mix.shared && setBy != o.run.id && (o.req.Later || c.now-o.born >= 2*time.Millisecond) {
+	if c.mix.shared && !c.strict && c.accepted(o, key, setBy) {
 		c.excuse(key, token)
+		return
 	}
 	switch {
 	case c.value != token:
@@ -316,8 +318,23 @@ func (c *check) removes(m *machine, o order, key, token string, holds bool) {
 	}
 }
 
-// excuse what becomes of a lock: an undo of an attempt with the same token has reached it, on a node that was being taught, or
-// after the network had held it up. README accepts both, of tokens that are not unique.
+// accepted says that a release or an undo has reached what somebody else with the same token had set there, in a way that cannot be
+// helped while tokens are not unique: the network had held it up; it went to a node that was being taught; it was the release of a
+// holder, which also removes what another request of that token has got on that node, through another redlockd, and counts on; or
+// it was the undo of that.
+func (c *check) accepted(o order, key string, setBy int) bool {
+	late := o.req.Later || c.now-o.since() >= 2*time.Millisecond
+	switch {
+	case setBy == o.run.id:
+		return false
+	case o.req.Op == quorum.TakeBack:
+		return late || o.run.audit.excused
+	default:
+		return late || !slices.ContainsFunc(c.windows[key], func(w *window) bool { return w.run.id == setBy && w.end <= c.now })
+	}
+}
+
+// excuse what becomes of locks with that token.
 func (c *check) excuse(key, token string) {
 	for _, w := range c.windows[key] {
 		w.excused = w.excused || string(w.run.req.Token) == token
@@ -387,6 +404,7 @@ func (c *check) opens(r *run, client string, end time.Duration) *window {
 	w := &window{run: r, key: string(r.req.Key), client: client, begin: c.now, end: end, excused: r.audit.excused}
 	c.say(client, "has %s until %.3fms (round %d)", w.key, float64(end)/1e6, r.id)
 	c.grants++
+	c.note(uint64(r.id))
 	c.meets(w)
 	open := c.windows[w.key][:0]
 	for _, o := range c.windows[w.key] {

@@ -20,6 +20,7 @@ var focuses = []focus{
 	}},
 	{"forgetting", forgetting},
 	{"time", wrongTime},
+	{"lateness", lateness},
 	{"tokens", func(l *loop, m *mix) {
 		m.small(l)
 		m.shared = true
@@ -59,7 +60,7 @@ func forgetting(l *loop, m *mix) {
 	}
 }
 
-// wrongTime: nodes run as fast as is tolerated, and rounds take too long.
+// wrongTime: nodes run as fast as is tolerated.
 func wrongTime(l *loop, m *mix) {
 	m.small(l)
 	m.nodeRate, m.sameRate = 0.004, true
@@ -67,14 +68,16 @@ func wrongTime(l *loop, m *mix) {
 	m.poll = 2 * ms
 	m.clients = 3
 	m.length = 6 * time.Second
-	if l.maybe(0.5) {
-		m.poll = 10 * ms
-		m.hiccups, m.hiccup = 0.1, pick(l, m.roundLimit, m.roundLimit/2)
-		m.hangUps, m.hangUp = 0.2, pick(l, ms, 5*ms)
-		m.uneven = 0.3
-		m.addFault("redlockd pause", 200*ms)
-		m.addFault("partition", 500*ms)
-	}
+}
+
+// lateness: redlockd stands still at every point of its way, and clients do not wait.
+func lateness(l *loop, m *mix) {
+	m.small(l)
+	m.hiccups, m.hiccup = 0.1, pick(l, m.roundLimit, m.roundLimit/2)
+	m.hangUps, m.hangUp = 0.2, pick(l, ms, 5*ms)
+	m.uneven = 0.4
+	m.addFault("redlockd pause", 200*ms)
+	m.addFault("partition", 500*ms)
 }
 
 // newFleets: all nodes forget, again and again.

@@ -49,7 +49,7 @@ type side struct {
 }
 
 func (p *pipe) aside(t *task) (*side, error) {
-	s := &side{pipe: p, socket: p.socket()}
+	s := &side{pipe: p, socket: p.dial(p.node)}
 	if s.socket == nil {
 		return nil, errRefused
 	}
@@ -62,10 +62,7 @@ func (p *pipe) aside(t *task) (*side, error) {
 	return s, nil
 }
 
-func (s *side) close() {
-	s.socket.close()
-	delete(s.open, s.socket)
-}
+func (s *side) close() { s.socket.close() }
 
 func (s *side) do(t *task, words []string) (any, error) {
 	v := t.ask(s.socket, s.now+s.mix.dialTimeout, words...)

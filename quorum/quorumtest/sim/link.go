@@ -272,7 +272,6 @@ func (l *link) fail(cause error) {
 	l.calls, l.flying, l.voted = nil, 0, 0
 	l.timer++
 	l.socket.close()
-	delete(l.open, l.socket)
 	l.leave(l)
 	if !retired {
 		ring(l.gone)

@@ -16,7 +16,7 @@ type loop struct {
 	seq     uint64
 	rng     *rand.Rand
 	events  int
-	sum     uint64 // of all instants, and of what was noted: a seed has always the same
+	sum     uint64 // of all that happened: a seed has always the same
 	trace   io.Writer
 }
 
@@ -64,7 +64,6 @@ func (l *loop) tracing() bool { return l.trace != nil }
 
 // say what happened, to whoever replays a seed: when, who, what.
 func (l *loop) say(who, what string, args ...any) {
-	l.note(uint64(len(who) + len(what)*1000))
 	if l.trace != nil {
 		fmt.Fprintf(l.trace, "%12s  %-9s %s\n", fmt.Sprintf("%.3fms", float64(l.now)/1e6), who, fmt.Sprintf(what, args...))
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -177,7 +178,7 @@ func (m *machine) restart(d time.Duration, with memory) {
 	if with == complete {
 		m.node.Save()
 	}
-	for _, s := range m.sockets {
+	for _, s := range slices.Clone(m.sockets) {
 		s.forgotten()
 	}
 	m.sockets, m.waiting = nil, nil

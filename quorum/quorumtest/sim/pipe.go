@@ -38,7 +38,6 @@ type pipe struct {
 	nudge   func() // wakes teach
 	jumps   int
 	jumpAt  time.Duration
-	open    map[*socket]bool
 	tried   bool // it was dialled once
 }
 
@@ -157,7 +156,6 @@ func (p *pipe) leave(l *link) {
 
 // connect keeps the pipe connected.
 func (p *pipe) connect(t *task) {
-	p.open = map[*socket]bool{}
 	var old *link
 	for failed := 0; ; {
 		l := p.dials(t, old)
@@ -178,7 +176,7 @@ func (p *pipe) connect(t *task) {
 // dials is backend's dial: it connects, ends the old connection on the node, and reads the node's mark and clock. nil if that failed.
 func (p *pipe) dials(t *task, old *link) *link {
 	deadline := p.now + p.mix.dialTimeout
-	s := p.socket()
+	s := p.dial(p.node)
 	if s == nil {
 		t.sleep(p.between(0, 5*time.Millisecond))
 		return nil
@@ -186,19 +184,10 @@ func (p *pipe) dials(t *task, old *link) *link {
 	l := p.acquaint(t, s, old, deadline)
 	if l == nil {
 		s.close()
-		delete(p.open, s)
 		return nil
 	}
 	s.broken = l.fail
 	return l
-}
-
-func (p *pipe) socket() *socket {
-	s := p.dial(p.node)
-	if s != nil {
-		p.open[s] = true
-	}
-	return s
 }
 
 func (p *pipe) acquaint(t *task, s *socket, old *link, deadline time.Duration) *link {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"redlockd/quorum"
@@ -51,8 +52,10 @@ func (p *proxy) begin() {
 func (p *proxy) crash() {
 	p.say(p.name, "is killed")
 	for _, q := range p.pipes {
-		for s := range q.open {
-			s.close()
+		for _, s := range slices.Clone(q.node.sockets) {
+			if s.owner == p.process && s.life == p.life {
+				s.close()
+			}
 		}
 	}
 	p.end()
@@ -94,10 +97,10 @@ func (r *run) hear(i int, a quorum.Answer) {
 	}
 	r.begun = true
 	open := r.round.Ruling().Verdict == quorum.Open
+	r.check.hears(r, i, a)
 	if !open && a.Vote == quorum.Yes && quorum.Planted() == quorum.BugNoLateUndo {
 		return
 	}
-	r.check.hears(r, i, a)
 	amends := r.round.Hear(i, a)
 	r.amend(amends)
 	verdict := r.round.Ruling().Verdict

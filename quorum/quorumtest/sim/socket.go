@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -210,6 +211,7 @@ func (s *socket) forgotten() {
 	}
 	s.known = false
 	s.queue = nil
+	s.node.sockets = slices.DeleteFunc(s.node.sockets, func(o *socket) bool { return o == s })
 	if s.maybe(0.3) {
 		s.lose(&s.down)
 	}
@@ -228,4 +230,12 @@ func (s *socket) close() {
 	s.open = false
 	s.lose(&s.down)
 	s.after(max(0, s.up.free-s.now)+s.delay(), s.forgotten)
+}
+
+// since when it has been on its way, in true time.
+func (o order) since() time.Duration {
+	if o.owed {
+		return o.born
+	}
+	return o.sent
 }

@@ -16,6 +16,7 @@ type world struct {
 	check    *check
 
 	calm       bool          // no more faults
+	strict     bool          // see Options
 	clockWrong time.Duration // when a clock went wrong last
 	backward   bool          // clocks of this world go wrong backward
 	lengthened time.Duration // by how much that can have lengthened the life of a key
@@ -42,10 +43,17 @@ type Result struct {
 	Violations []Violation
 }
 
-// Run the world of a seed, until the first violation or to its end. What happens is told to trace, if that is not nil.
-func Run(seed uint64, trace io.Writer) Result {
-	l := &loop{rng: rand.New(rand.NewPCG(seed, 0x5ed5)), sum: 14695981039346656037, trace: trace}
-	w := &world{loop: l, counts: map[string]int{}}
+// Options of a run.
+type Options struct {
+	Trace io.Writer // is told what happens, if it is not nil
+	// Strict: what is accepted of tokens that are not unique (see check.excuse) is a violation, too.
+	Strict bool
+}
+
+// Run the world of a seed, until the first violation or to its end.
+func Run(seed uint64, o Options) Result {
+	l := &loop{rng: rand.New(rand.NewPCG(seed, 0x5ed5)), sum: 14695981039346656037, trace: o.Trace}
+	w := &world{loop: l, strict: o.Strict, counts: map[string]int{}}
 	w.mix = newMix(l, seed)
 	w.say("ALL", "seed %d: %v", seed, &w.mix)
 	w.backward = w.maybe(0.3)
