@@ -4,8 +4,9 @@
 //	go run ./bench                          everything, about two minutes
 //	go run ./bench --rows 'take/c50'        some rows, and those they are compared with
 //	go run ./bench --quick                  a smoke test; its figures mean nothing
+//	go run ./bench sim --for 10m            no measurement: the simulator, over many seeds
 //
-// bench knows only the wire: it imports nothing of redlockd but its own subpackages.
+// bench knows only the wire: it imports nothing of redlockd but its own subpackages, and the simulator, to start it.
 //
 //	rows     what is measured, and what is compared with what
 //	load     clients in a closed loop, and the histogram
@@ -41,6 +42,9 @@ const (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "sim" {
+		os.Exit(simulate(os.Args[2:], os.Stdout, os.Stderr))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal the default is back: a second Ctrl-C ends us at once, and Pdeathsig ends the servers.
 	context.AfterFunc(ctx, stop)
