@@ -91,19 +91,41 @@ func (p *proxy) makeUneven(req *quorum.Request) bool {
 			return false
 		}
 	}
-	for _, q := range p.pipes {
-		if q.link == nil {
-			continue
-		}
-		switch p.rng.IntN(4) {
-		case 0:
-			q.link.socket.block(&q.link.socket.up, p.between(0, p.mix.roundLimit/2))
+	late, veryLate := p.someLate()
+	for i, q := range p.pipes {
+		switch {
+		case q.link == nil:
+		case late[i]:
+			q.link.socket.block(&q.link.socket.up, p.between(p.mix.roundLimit/20, p.mix.roundLimit/2))
 			p.count("late request")
-		case 1:
+		case veryLate[i]:
 			q.link.socket.block(&q.link.socket.up, p.between(p.mix.roundLimit, 4*p.mix.roundLimit))
 			p.count("very late request")
 		}
 	}
 	p.evenUntil = p.now + p.about(2*p.mix.roundLimit)
 	return true
+}
+
+// someLate chooses: a minority very late and one more late, so that no majority can be complete without that; or by chance.
+func (p *proxy) someLate() (late, veryLate map[int]bool) {
+	late, veryLate = map[int]bool{}, map[int]bool{}
+	order := p.rng.Perm(p.mix.n)
+	if p.maybe(0.6) {
+		minority := p.mix.n - p.mix.n/2 - 1
+		for _, i := range order[:minority] {
+			veryLate[i] = true
+		}
+		late[order[minority]] = true
+		return late, veryLate
+	}
+	for _, i := range order {
+		switch p.rng.IntN(4) {
+		case 0:
+			late[i] = true
+		case 1:
+			veryLate[i] = true
+		}
+	}
+	return late, veryLate
 }

@@ -254,7 +254,7 @@ func (c *check) carriedOut(m *machine, o order, reply any) {
 		if yes {
 			m.setBy[key] = o.run.id
 			if o.run.uneven {
-				c.after(c.between(0, 5*ms), func() { c.betray(m, c.mix.struckAtYes, "has just said yes") })
+				c.after(c.between(0, 2*ms), func() { c.betray(m, c.mix.struckAtYes, "has just said yes") })
 			}
 			c.lasts(key, token, o.req.Life)
 		}
@@ -306,7 +306,7 @@ func (c *check) removes(m *machine, o order, key, token string, holds bool) {
 	setBy := m.setBy[key]
 	delete(m.setBy, key)
 	if c.mix.shared && !c.strict && c.accepted(o, key, setBy) {
-		c.excuse(key, token)
+		c.excuse(key, token, setBy)
 		return
 	}
 	switch {
@@ -334,13 +334,19 @@ func (c *check) accepted(o order, key string, setBy int) bool {
 	}
 }
 
-// excuse what becomes of locks with that token.
-func (c *check) excuse(key, token string) {
+// excuse what becomes of the lock that was set by that round; of all with that token, where it is not known which.
+func (c *check) excuse(key, token string, setBy int) {
+	hit := func(r *run) bool {
+		if setBy > 0 {
+			return r.id == setBy
+		}
+		return string(r.req.Key) == key && string(r.req.Token) == token
+	}
 	for _, w := range c.windows[key] {
-		w.excused = w.excused || string(w.run.req.Token) == token
+		w.excused = w.excused || hit(w.run)
 	}
 	for _, r := range c.recent {
-		r.audit.excused = r.audit.excused || string(r.req.Key) == key && string(r.req.Token) == token
+		r.audit.excused = r.audit.excused || hit(r)
 	}
 }
 

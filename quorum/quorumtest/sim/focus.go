@@ -19,6 +19,7 @@ var focuses = []focus{
 		m.struckAtTake, m.struckAtYes, m.struckAtGrant, m.struckInLesson = 0.001, 0.05, 0.05, 0.05
 	}},
 	{"forgetting", forgetting},
+	{"votes in flight", inFlight},
 	{"time", wrongTime},
 	{"lateness", lateness},
 	{"tokens", func(l *loop, m *mix) {
@@ -48,7 +49,7 @@ func forgetting(l *loop, m *mix) {
 	m.small(l)
 	m.uneven = pick(l, 0.3, 0.6)
 	m.struckAtYes, m.struckAtGrant = pick(l, 0, 0.6), pick(l, 0.1, 0.5)
-	m.struckInLesson, m.struckAtTake = pick(l, 0, 0, 0.1, 0.3), pick(l, 0, 0.002)
+	m.struckInLesson, m.struckAtTake = pick(l, 0, 0, 0.2, 0.4), pick(l, 0, 0.002)
 	m.betray(struckByFlush)
 	if l.maybe(0.5) {
 		m.betray(struckEmpty, struckWithSnapshot, struckWithAll, snapshotToo)
@@ -58,6 +59,18 @@ func forgetting(l *loop, m *mix) {
 	if l.maybe(0.3) {
 		m.addFault("redlockd pause", pick(l, 300*ms, time.Second))
 	}
+}
+
+// inFlight: a node loses its memory when it has said yes, before the majority that it is part of is complete.
+func inFlight(l *loop, m *mix) {
+	m.small(l)
+	m.n = 3
+	m.roundLimit = pick(l, 250*ms, 500*ms)
+	m.patience.Limit, m.patience.Timeout = m.roundLimit, m.roundLimit/2
+	m.uneven = 0.9
+	m.poll = 5 * ms
+	m.betray(struckByFlush)
+	m.struckAtYes = 0.6
 }
 
 // wrongTime: nodes run as fast as is tolerated.
