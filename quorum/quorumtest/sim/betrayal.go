@@ -26,7 +26,11 @@ func (w *world) betray(m *machine, chance float64, where string) bool {
 	if w.calm || !w.maybe(chance) || !m.up || !inLesson && !w.spare(m) && w.maybe(0.8) {
 		return false
 	}
-	switch b := w.mix.someBetrayal(w.loop); {
+	b := w.mix.someBetrayal(w.loop)
+	if inLesson && w.mix.betrayals[snapshotToo] && w.maybe(0.5) {
+		b = struckWithSnapshot
+	}
+	switch {
 	case b == snapshotToo:
 		return false
 	case b == struckByClock:

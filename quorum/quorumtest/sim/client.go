@@ -173,7 +173,7 @@ func (c *client) hold(t *task, w *window, key, token []byte, ttl time.Duration) 
 	case chance < c.mix.abandon:
 		t.sleep(c.between(0, ttl))
 		return
-	case chance < c.mix.abandon+0.2 && !c.mix.shared: // an extend of another's lock would be its own fault
+	case chance < c.mix.abandon+c.mix.extends && !c.mix.shared: // an extend of another's lock would be its own fault
 		for range 1 + c.rng.IntN(3) {
 			t.sleep(c.between(0, w.end-c.now))
 			asked := c.now
@@ -186,10 +186,10 @@ func (c *client) hold(t *task, w *window, key, token []byte, ttl time.Duration) 
 	}
 	rest := max(0, w.end-c.now)
 	if c.maybe(c.mix.brief) {
-		rest = min(rest, pick(c.loop, 1, time.Duration(4))*c.mix.roundLimit)
+		rest = min(rest, pick(c.loop, 1, c.mix.rounds)*c.mix.roundLimit)
 	}
 	t.sleep(c.between(0, rest))
-	if c.maybe(0.2) && c.now < w.end {
+	if c.maybe(c.mix.toTheEnd) && c.now < w.end {
 		t.sleep(w.end - c.now) // it lets it end
 		return
 	}

@@ -47,6 +47,7 @@ var focuses = []focus{
 // forgetting: nodes lose their memory just when somebody has used it.
 func forgetting(l *loop, m *mix) {
 	m.small(l)
+	m.brief, m.rounds = pick(l, 0.7, 0.95), pick(l, time.Duration(4), 10)
 	m.uneven = pick(l, 0.3, 0.6)
 	m.struckAtYes, m.struckAtGrant = pick(l, 0, 0.6), pick(l, 0.1, 0.5)
 	m.struckInLesson, m.struckAtTake = pick(l, 0, 0, 0.2, 0.4), pick(l, 0, 0.002)
@@ -55,7 +56,8 @@ func forgetting(l *loop, m *mix) {
 		m.betray(struckEmpty, struckWithSnapshot, struckWithAll, snapshotToo)
 	}
 	m.slowCopies, m.slowCopy = pick(l, 0, 0.5), pick(l, 2*m.roundLimit, m.roundLimit/2)
-	m.pieces, m.pieceGap = pick(l, 0, 0.1), 2*m.roundLimit
+	m.pieces, m.pieceGap = pick(l, 0, 0.1, 0.8), pick(l, 5*ms, 15*ms, 2*m.roundLimit)
+	m.poll = pick(l, m.poll, m.poll, 100*ms)
 	if l.maybe(0.3) {
 		m.addFault("redlockd pause", pick(l, 300*ms, time.Second))
 	}
@@ -77,6 +79,7 @@ func inFlight(l *loop, m *mix) {
 func wrongTime(l *loop, m *mix) {
 	m.small(l)
 	m.nodeRate, m.sameRate = 0.004, true
+	m.brief, m.toTheEnd = 0.5, 0.3
 	m.proxyRate = 0.0005
 	m.poll = 2 * ms
 	m.clients = 3
@@ -123,9 +126,9 @@ func (m *mix) small(l *loop) {
 	m.maxTTL = pick(l, 1500*ms, 3*time.Second)
 	m.ttls = []time.Duration{m.maxTTL}
 	m.poll = pick(l, 8*ms, 20*ms)
-	m.brief = 0.8
+	m.brief = 0.95
 	m.length = l.between(3*time.Second, 7*time.Second)
-	m.abandon = 0.05
+	m.abandon, m.toTheEnd, m.extends = 0.03, 0.05, 0.1
 }
 
 func (m *mix) betray(by ...betrayal) {

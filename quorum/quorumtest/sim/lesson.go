@@ -95,6 +95,7 @@ type pupil struct {
 	before quorum.Mark
 	tended time.Duration
 	waits  string
+	founds bool // as part of a new fleet
 }
 
 func (p *pipe) pupil(t *task) (*pupil, error) {
@@ -317,7 +318,7 @@ func (s *pupil) copyFrom(t *task, other *pipe, clock quorum.NodeClock, right fun
 	}
 	defer from.close()
 	from.clocks = clock
-	if err := from.carries(t, right); err != nil && quorum.Planted() != quorum.BugSourceNotVouchedBefore {
+	if err := from.carries(t, right); err != nil && (s.founds || quorum.Planted() != quorum.BugSourceNotVouchedBefore) {
 		return err
 	}
 	for cursor := "0"; ; {
@@ -345,10 +346,10 @@ func (s *pupil) copyFrom(t *task, other *pipe, clock quorum.NodeClock, right fun
 			return err
 		}
 		if cursor == "0" {
-			if quorum.Planted() == quorum.BugSourceNotVouchedAfter {
+			if !s.founds && quorum.Planted() == quorum.BugSourceNotVouchedAfter {
 				return nil
 			}
-			if quorum.Planted() == quorum.BugSourceNotVouchedBefore {
+			if !s.founds && quorum.Planted() == quorum.BugSourceNotVouchedBefore {
 				right = func(side *side, read string) bool { return quorum.ParseMark(read).RunID == side.runID }
 			}
 			return from.carries(t, right)
@@ -441,6 +442,7 @@ func (p *pipe) vouchForAll(t *task, all []*pupil) error {
 		how = ""
 	}
 	for _, s := range all {
+		s.founds = true
 		if _, err := s.begin(t, how); err != nil {
 			return err
 		}

@@ -11,13 +11,14 @@ import (
 // mix is what a seed makes of the world: how large it is, how slow, and what goes wrong in it how often. Each seed leaves most kinds
 // of faults out (swarm testing): what happens only when two kinds meet often is not drowned in all the others.
 type mix struct {
-	n, proxies, clients, keys int
-	ttls                      []time.Duration
-	maxTTL                    time.Duration
-	shared                    bool // clients of one process share one token
-	abandon                   float64
-	brief                     float64 // part of the locks that are held for a few rounds only
-	poll                      time.Duration
+	n, proxies, clients, keys  int
+	ttls                       []time.Duration
+	maxTTL                     time.Duration
+	shared                     bool          // clients of one process share one token
+	abandon, toTheEnd, extends float64       // parts of the locks that are never released, or end by themselves, or are extended
+	brief                      float64       // part of the locks that are held for a few rounds only
+	rounds                     time.Duration // how many times R that is
+	poll                       time.Duration
 
 	roundLimit                 time.Duration
 	patience                   quorum.Patience
@@ -66,8 +67,8 @@ func newMix(l *loop, seed uint64) mix {
 		keys:    pick(l, 1, 1, 2, 3),
 		shared:  l.maybe(0.15),
 		abandon: pick(l, 0.1, 0.3),
-		brief:   0.5,
-		length:  l.between(4*time.Second, 16*time.Second),
+		brief:   0.5, rounds: 4, toTheEnd: 0.2, extends: 0.2,
+		length: l.between(4*time.Second, 16*time.Second),
 
 		roundLimit:   pick(l, 60*ms, 120*ms, 250*ms, 500*ms),
 		dialTimeout:  pick(l, 200*ms, 500*ms),
