@@ -20,6 +20,7 @@ var focuses = []focus{
 	}},
 	{"forgetting", forgetting},
 	{"votes in flight", inFlight},
+	{"lessons", lessons},
 	{"time", wrongTime},
 	{"lateness", lateness},
 	{"tokens", func(l *loop, m *mix) {
@@ -29,6 +30,10 @@ var focuses = []focus{
 		m.uneven = 0.2
 		m.ttls = []time.Duration{100 * ms, 300 * ms}
 		m.splitRetries = 3
+		if l.maybe(0.5) {
+			m.betray(struckByFlush)
+			m.struckAtYes, m.uneven = 0.3, 0.5
+		}
 	}},
 	{"clocks", func(l *loop, m *mix) {
 		m.small(l)
@@ -73,6 +78,22 @@ func inFlight(l *loop, m *mix) {
 	m.poll = 5 * ms
 	m.betray(struckByFlush)
 	m.struckAtYes = 0.6
+}
+
+// lessons: a node forgets a lock that was just granted, and while it is taught, somebody strikes again.
+func lessons(l *loop, m *mix) {
+	m.small(l)
+	m.n, m.proxies, m.keys = 3, 2, 1
+	m.roundLimit = pick(l, 60*ms, 100*ms)
+	m.patience.Limit, m.patience.Timeout = m.roundLimit, m.roundLimit/2
+	m.brief, m.rounds, m.extends = 1, 12, 0
+	m.uneven = 0.7
+	m.struckAtGrant, m.struckInLesson = 0.7, pick(l, 0.15, 0.4)
+	m.betray(struckByFlush)
+	if l.maybe(0.5) {
+		m.betray(struckWithSnapshot, snapshotToo)
+	}
+	m.slowCopies, m.slowCopy = pick(l, 0, 0.5), pick(l, m.roundLimit/4, 2*m.roundLimit)
 }
 
 // wrongTime: nodes run as fast as is tolerated.
