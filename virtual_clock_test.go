@@ -351,3 +351,21 @@ func TestP4JumpBetweenTwoConnections(t *testing.T) {
 		w.until("taught anew", 3*time.Second, func() bool { return vouched(last) && markOf(last).Nonce != before })
 	})
 }
+
+// A doubt about clocks that nobody has witnessed is settled in time, however often the connections are lost meanwhile (P4).
+func TestR24DoubtOutlivesConnections(t *testing.T) {
+	virtual(t, 3, func(w world) {
+		w.nodes[0].Step(10 * time.Second)
+		w.nodes[1].Step(-10 * time.Second)
+		w.redlockd("--max-ttl", "1s")
+		for range 8 { // in 2.4 seconds
+			time.Sleep(300 * ms)
+			w.nodes[0].Cut()
+			w.nodes[1].Cut()
+			if !vouched(w.nodes[0]) && !vouched(w.nodes[1]) {
+				return
+			}
+		}
+		w.Fatal("nodes whose clocks are certainly wrong are vouched for still")
+	})
+}

@@ -120,15 +120,18 @@ func (p *Pipe) acquaint(ctx context.Context, c redis.Conn, wire *conn, old *link
 		return nil, err
 	}
 	watch := quorum.NewWatch(met.runID, nil)
+	var jumped time.Duration // when a jump was seen that is not settled yet: doubt must not begin anew with every connection
 	if old != nil {
 		if err := succeed(ctx, c, met, old); err != nil {
 			return nil, err
 		}
 		old.mu.Lock() // its last answers may still be handed out, and attend be at work
 		watch = quorum.NewWatch(met.runID, old.watch)
+		jumped = old.jumped
 		old.mu.Unlock()
 	}
 	l := newLink(p, c, wire, met, watch)
+	_, _, inDoubt := watch.Jumped()
 	// Until an answer was quick: a step shorter than a baseline is wide would not be seen. On a slow network none is, and
 	// there must be time left to connect.
 	var look quorum.Look
@@ -143,7 +146,9 @@ func (p *Pipe) acquaint(ctx context.Context, c redis.Conn, wire *conn, old *link
 	}
 	l.mu.Lock()
 	l.watch.CheckWall(p.wall(), p.opts.Tolerance)
-	if _, _, jumped := l.watch.Jumped(); jumped {
+	if inDoubt {
+		l.jumped = jumped
+	} else if _, _, seen := l.watch.Jumped(); seen {
 		l.jumped = look.Clock.Received
 	}
 	l.mu.Unlock()

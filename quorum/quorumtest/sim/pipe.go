@@ -202,8 +202,8 @@ func (p *pipe) acquaint(t *task, s *socket, old *link, deadline time.Duration) *
 			return nil
 		}
 		l.watch = quorum.NewWatch(l.runID, old.watch)
-		l.jumped = old.jumped
 	}
+	_, _, inDoubt := l.watch.Jumped()
 	enough := p.now + p.mix.dialTimeout/10
 	for try, exact := 0, false; try == 0 || try < exactTries && !exact && p.now < enough; try++ {
 		sent := p.clock()
@@ -221,7 +221,9 @@ func (p *pipe) acquaint(t *task, s *socket, old *link, deadline time.Duration) *
 		exact = look.Clock.Exact()
 	}
 	l.watch.CheckWall(p.wall(), p.mix.tolerance)
-	if _, _, jumped := l.watch.Jumped(); jumped && l.jumped == 0 {
+	if inDoubt {
+		l.jumped = old.jumped
+	} else if _, _, jumped := l.watch.Jumped(); jumped {
 		l.jumped = p.clock()
 	}
 	return l
