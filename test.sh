@@ -4,6 +4,7 @@
 #   ./test.sh            formatting, vet, and all tests, with the race detector
 #   ./test.sh clients    real lock libraries, unmodified, through redlockd (bench/clients): installs them, and skips a language
 #                        whose toolchain is missing (with --require-all, that is a failure)
+#   ./test.sh planted    the bugs that are planted on purpose (quorumtest/sim), all of them: two minutes
 #   ./test.sh fuzz 1m    every fuzz target for a minute (its seeds and finds are among the tests anyway)
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -39,6 +40,15 @@ if [ "${1:-}" = fuzz ]; then
   exit
 fi
 
+# Each of these bugs must be found by the simulator; the table says how many seeds it took.
+planted() { go test -tags planted -count=1 -timeout 15m -run Planted -v ./quorum/quorumtest/sim "$@"; }
+
+if [ "${1:-}" = planted ]; then
+  say "planted bugs"
+  planted
+  exit
+fi
+
 if [ "${1:-}" = clients ]; then
   say "real lock libraries"
   exec go run ./bench/clients "${@:2}"
@@ -51,11 +61,18 @@ if [ -n "$unformatted" ]; then
   exit 1
 fi
 go vet ./...
+go vet -tags planted ./quorum/...
 go mod tidy -diff
 
 say "tests, with the race detector"
 # Those over real processes by themselves: nodes and redlockd need the processors that the others would take.
 go test -race -count=1 -timeout 15m $(go list ./... | grep -v /bench/real)
 go test -race -count=1 -timeout 15m ./bench/real
+
+# The simulator has no goroutines to race: without the detector many more seeds fit in half a minute.
+say "simulator"
+go test -count=1 -timeout 15m -run Sim ./quorum/quorumtest/sim -seeds 400
+say "planted bugs that are found quickly (./test.sh planted: all of them)"
+planted -quick
 
 say "all tests passed"

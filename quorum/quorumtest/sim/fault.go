@@ -34,7 +34,7 @@ var kinds = []kind{
 	{"snapshot", 20 * ms, 1 * time.Second, (*world).save},
 	{"flush", 400 * ms, 4 * time.Second, (*world).flush},
 	{"all forget", 2 * time.Second, 8 * time.Second, (*world).allForget},
-	{"clock step", 2 * time.Second, 6 * time.Second, (*world).step_},
+	{"clock step", 2 * time.Second, 6 * time.Second, (*world).stepClock},
 	{"clock rate", 2 * time.Second, 6 * time.Second, (*world).wrongRate},
 	{"node refuses writes", 500 * ms, 4 * time.Second, (*world).refuse},
 	{"redlockd pause", 200 * ms, 3 * time.Second, (*world).pauseProxy},
@@ -102,8 +102,8 @@ func (w *world) victim() *machine {
 	return m
 }
 
-// for_ is for how long a fault lasts: mostly short.
-func (w *world) for_() time.Duration {
+// awhile is how long a fault lasts: mostly short.
+func (w *world) awhile() time.Duration {
 	return w.about(pick(w.loop, 5*ms, 30*ms, 150*ms, 800*ms))
 }
 
@@ -123,7 +123,7 @@ func (w *world) slowNode() bool {
 	m := pick(w.loop, w.machines...)
 	m.slow = pick(w.loop, ms, 10*ms, 40*ms, 150*ms)
 	w.say(m.name, "is slow, by %v", m.slow)
-	w.after(w.for_(), func() { m.slow = 0 })
+	w.after(w.awhile(), func() { m.slow = 0 })
 	return true
 }
 
@@ -140,7 +140,7 @@ func (w *world) stall() bool {
 	if s == nil || !s.open {
 		return false
 	}
-	d := w.for_()
+	d := w.awhile()
 	way, where := &s.up, "to"
 	if w.maybe(0.5) {
 		way, where = &s.down, "from"
@@ -165,7 +165,7 @@ func (w *world) partition() bool {
 	if m == nil || m.cutOff[p.process] {
 		return false
 	}
-	d := w.for_() + w.for_()
+	d := w.awhile() + w.awhile()
 	w.say(m.name, "is cut off from %s for %v", p.name, d)
 	m.cutOff[p.process] = true
 	silent := w.maybe(0.5)
@@ -188,7 +188,7 @@ func (w *world) hang() bool {
 	if m == nil || m.hung || !m.up {
 		return false
 	}
-	m.hang(w.for_() + w.for_())
+	m.hang(w.awhile() + w.awhile())
 	return true
 }
 
@@ -200,7 +200,7 @@ func (w *world) restart(with memory) bool {
 	if m.always {
 		with = complete
 	}
-	m.restart(w.for_(), with)
+	m.restart(w.awhile(), with)
 	return true
 }
 
@@ -235,7 +235,7 @@ func (w *world) wrongClock() *machine {
 	return m
 }
 
-func (w *world) step_() bool {
+func (w *world) stepClock() bool {
 	m := w.wrongClock()
 	if m == nil {
 		return false
@@ -285,12 +285,12 @@ func (w *world) refuse() bool {
 	}
 	w.say(m.name, "refuses to write")
 	m.node.Refuse("MISCONF Errors writing to the AOF file: No space left on device")
-	w.after(w.for_(), func() { m.node.Refuse("") })
+	w.after(w.awhile(), func() { m.node.Refuse("") })
 	return true
 }
 
 func (w *world) pauseProxy() bool {
-	pick(w.loop, w.proxies...).pause(w.for_())
+	pick(w.loop, w.proxies...).pause(w.awhile())
 	return true
 }
 
@@ -300,7 +300,7 @@ func (w *world) crashProxy() bool {
 		return false
 	}
 	p.crash()
-	w.after(w.for_(), func() {
+	w.after(w.awhile(), func() {
 		if !p.alive {
 			p.begin()
 		}

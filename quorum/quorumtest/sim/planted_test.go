@@ -48,7 +48,7 @@ func look(t *testing.T, b Bug) {
 		for i := range chunk {
 			list = append(list, focusSeed(b.Focus, first+i))
 		}
-		for i, r := range run_(list, Options{}) {
+		for i, r := range runAll(list, Options{}) {
 			operations += r.Operations
 			if len(r.Violations) > 0 {
 				t.Logf("%-28s %-10s %6d %8d %7d  %s (seed %d)", b.Name, b.Rule, first+i+1, b.Seeds, operations, r.Violations[0].Law, r.Seed)
@@ -64,7 +64,7 @@ func TestPlantedNothing(t *testing.T) {
 	quorum.Plant(quorum.NoBug)
 	for _, f := range focuses {
 		for i := range 4 {
-			check1(t, Run(focusSeed(f.name, i), Options{}))
+			wantNone(t, Run(focusSeed(f.name, i), Options{}))
 		}
 	}
 }

@@ -20,7 +20,7 @@ var (
 )
 
 // run many seeds on all processors, and return what came of each.
-func run_(list []uint64, o Options) []Result {
+func runAll(list []uint64, o Options) []Result {
 	results := make([]Result, len(list))
 	next := make(chan int, len(list))
 	for i := range list {
@@ -44,7 +44,7 @@ func run_(list []uint64, o Options) []Result {
 //	go test ./quorum/... -run Sim -seed N
 func TestSim(t *testing.T) {
 	if *seed != 0 {
-		check1(t, Run(*seed, Options{Trace: os.Stdout}))
+		wantNone(t, Run(*seed, Options{Trace: os.Stdout}))
 		return
 	}
 	var list []uint64
@@ -52,8 +52,8 @@ func TestSim(t *testing.T) {
 		list = append(list, s)
 	}
 	faults, grants := map[string]int{}, 0
-	for _, r := range run_(list, Options{}) {
-		check1(t, r)
+	for _, r := range runAll(list, Options{}) {
+		wantNone(t, r)
 		grants += r.Grants
 		for kind, n := range r.Faults {
 			faults[kind] += n
@@ -73,7 +73,7 @@ func TestSim(t *testing.T) {
 	t.Logf("%d locks; %v", grants, faults)
 }
 
-func check1(t *testing.T, r Result) {
+func wantNone(t *testing.T, r Result) {
 	t.Helper()
 	for _, v := range r.Violations {
 		t.Errorf("%v\nreplay it: go test ./quorum/... -run Sim -seed %d", v, r.Seed)
@@ -83,7 +83,7 @@ func check1(t *testing.T, r Result) {
 // Seeds that have found something once are kept, each with what it was.
 func TestSimKeptSeeds(t *testing.T) {
 	for _, s := range kept(t, "testdata/seeds.txt") {
-		check1(t, Run(s, Options{}))
+		wantNone(t, Run(s, Options{}))
 	}
 }
 
@@ -93,7 +93,7 @@ func TestSimAcceptedOfSharedTokens(t *testing.T) {
 		if r := Run(s, Options{Strict: true}); len(r.Violations) == 0 {
 			t.Errorf("seed %d shows nothing any more", s)
 		}
-		check1(t, Run(s, Options{}))
+		wantNone(t, Run(s, Options{}))
 	}
 }
 
