@@ -250,7 +250,7 @@ func TestIdleSessionIsSmall(t *testing.T) {
 // Nor is what it has given back larger than an ordinary batch needs.
 func TestGivenBackBatchIsSmall(t *testing.T) {
 	for _, size := range []int{0, 1} {
-		b := &batch{steps: make([]step, maxIdleSteps+size)}
+		b := &batch{steps: make([]step, 0, maxIdleSteps+size)}
 		s := &session{batch: b, reply: reply{out: make([]byte, maxIdleReply+size)}}
 		s.close()
 		if kept := b.steps != nil; kept != (size == 0) || (b.out != nil) != kept {
