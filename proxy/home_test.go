@@ -251,7 +251,7 @@ func TestIdleSessionIsSmall(t *testing.T) {
 func TestGivenBackBatchIsSmall(t *testing.T) {
 	for _, size := range []int{0, 1} {
 		b := &batch{steps: make([]step, 0, maxIdleSteps+size)}
-		s := &session{batch: b, reply: reply{out: make([]byte, maxIdleReply+size)}}
+		s := &session{batch: b, reply: reply{out: make([]byte, 0, maxIdleReply+size)}}
 		s.close()
 		if kept := b.steps != nil; kept != (size == 0) || (b.out != nil) != kept {
 			t.Errorf("past the limit by %d: keeps %d steps and %d bytes", size, cap(b.steps), cap(b.out))
