@@ -19,6 +19,7 @@ type options struct {
 	length         time.Duration // per row
 	warmup         time.Duration
 	jsonFile       string
+	plots          string // directory
 	list           bool
 	redisBenchmark bool
 	redlockd       string   // binary; empty: build it
@@ -44,6 +45,7 @@ func parse(name string, args []string, out io.Writer, more func(*flag.FlagSet)) 
 	seconds := fs.Float64("seconds", defaultSeconds, "measured `seconds` per row; longer is steadier")
 	fs.BoolVar(&o.quick, "quick", false, "very short rows, to see that everything works; the figures mean nothing")
 	fs.StringVar(&o.jsonFile, "json", "", "also write everything to this `file`")
+	fs.StringVar(&o.plots, "plots", "", "also draw throughput and latency under faults, as SVG files in this `directory`")
 	fs.BoolVar(&o.list, "list", false, "print the names of the rows that would be measured and exit")
 	fs.BoolVar(&o.redisBenchmark, "redis-benchmark", false, "also let redis-benchmark make the load, as a second opinion on our generator")
 	fs.StringVar(&o.redlockd, "redlockd", "", "measure this `binary` instead of building one")
