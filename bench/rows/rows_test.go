@@ -49,6 +49,23 @@ func TestSelectAddsWhatIsComparedWith(t *testing.T) {
 	}
 }
 
+// What issue 2 asks to see in one run.
+func TestWhatMustBeThere(t *testing.T) {
+	got := names(All(false))
+	for _, target := range []string{"direct", "redlockd-1", "redlockd-3", "redlockd-5", "redlockd-7"} {
+		for _, work := range []string{"take", "cycle"} {
+			for _, shape := range []string{"c1/p1", "c1/p16", "c10/p64", "c50/p1", "c50/p16", "c200/p64", "c1000/p16"} {
+				if name := target + "/" + work + "/" + shape; !slices.Contains(got, name) {
+					t.Errorf("%s is missing", name)
+				}
+			}
+		}
+	}
+	if !slices.Contains(got, "floor-5/take/c50/p16") {
+		t.Error("the floor is missing")
+	}
+}
+
 // What issue 5 asks to see in one run: everything that a goal is computed from, and every fault.
 func TestUsualRowsAnswerTheGoals(t *testing.T) {
 	got := names(Usual(All(false)))
@@ -75,22 +92,5 @@ func TestPeersRowIsComparedWithRedlockd(t *testing.T) {
 		if got := names(Usual(append(All(false), peer), peer)); !slices.Contains(got, peer.Name()) {
 			t.Errorf("%s is not usual", peer.Name())
 		}
-	}
-}
-
-// What issues 2 and 5 ask to have.
-func TestWhatMustBeThere(t *testing.T) {
-	got := names(All(false))
-	for _, target := range []string{"direct", "redlockd-1", "redlockd-3", "redlockd-5", "redlockd-7"} {
-		for _, work := range []string{"take", "cycle"} {
-			for _, shape := range []string{"c1/p1", "c1/p16", "c10/p64", "c50/p1", "c50/p16", "c200/p64", "c1000/p16"} {
-				if name := target + "/" + work + "/" + shape; !slices.Contains(got, name) {
-					t.Errorf("%s is missing", name)
-				}
-			}
-		}
-	}
-	if !slices.Contains(got, "floor-5/take/c50/p16") {
-		t.Error("the floor is missing")
 	}
 }
