@@ -74,3 +74,6 @@ func (p *Program) Close() error {
 	}
 	return p.proc.kill()
 }
+
+// FreePort is a port for a program that listens on more than one. Somebody else may take it before the program does.
+func FreePort() (int, error) { return freePort() }
