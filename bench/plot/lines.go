@@ -20,7 +20,7 @@ type Series struct {
 // Lines is a picture of lines over a logarithmic x axis; the y axis is linear and begins at 0.
 type Lines struct {
 	Frame
-	Series []Series // at most twelve; what is beyond is left out
+	Series []Series // at most maxSeries; what is beyond is left out
 }
 
 // SVG draws the picture.

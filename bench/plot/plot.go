@@ -26,11 +26,11 @@ const (
 	smallWidth = 150 // characters of small print on a line
 )
 
-// maxSeries is how many series can be told apart.
-const maxSeries = 12
+// maxSeries is how many series a picture may have; their colours begin anew after half of them, with other dashes.
+const maxSeries = 24
 
 // colours are of a series on light and on dark ground. Blue, vermilion, green, purple, orange and sky are those of Okabe and Ito.
-var colours = [maxSeries][2]string{
+var colours = [...][2]string{
 	{"#0072b2", "#4db2ec"}, {"#d55e00", "#ff8a3d"}, {"#009e73", "#2fd3a5"}, {"#aa4499", "#e58bd0"},
 	{"#b07c00", "#f0b93a"}, {"#3a6ea5", "#8fc1f5"}, {"#882255", "#ff7fae"}, {"#5a5a5a", "#b8b8b8"},
 	{"#117733", "#7ccf8a"}, {"#332288", "#a99cff"}, {"#994f00", "#dba06a"}, {"#006d77", "#70d6de"},
@@ -148,14 +148,15 @@ func (c *canvas) style(series int) {
 	c.add(`.title{font-size:17px;font-weight:600}.label{font-size:12.5px}.small{font-size:10.5px;opacity:.75}`)
 	c.add(`.l{fill:none;stroke-width:2}.m{stroke-width:1}.h{stroke-width:1.8}`)
 	for i := range series {
-		if d := dashes[i%len(dashes)]; d != "" {
+		if d := dashes[(i+i/len(colours))%len(dashes)]; d != "" {
 			c.add(`.s%d.l{stroke-dasharray:%s}`, i, d)
 		}
 	}
 	palette := func(ink, grid, ground string, dark int) {
 		c.add(`text{fill:%s}.ground{fill:%s}.grid{stroke:%s}.axis{stroke:%s}`, ink, ground, grid, ink)
 		for i := range series {
-			c.add(`.s%d{stroke:%s}.s%d.m{fill:%s}.s%d.h{fill:%s}`, i, colours[i][dark], i, colours[i][dark], i, ground)
+			colour := colours[i%len(colours)][dark]
+			c.add(`.s%d{stroke:%s}.s%d.m{fill:%s}.s%d.h{fill:%s}`, i, colour, i, colour, i, ground)
 		}
 	}
 	palette(lightInk, lightGrid, lightGround, 0)

@@ -19,7 +19,7 @@ type Group struct {
 type Ranges struct {
 	Frame
 	Groups  []string
-	Series  []Group // at most twelve; what is beyond is left out
+	Series  []Group // at most maxSeries; what is beyond is left out
 	Marks   [3]string
 	Reserve string // what a hollow mark means; empty: there is none
 }
