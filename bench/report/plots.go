@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"redlockd/bench/load"
 	"redlockd/bench/plot"
@@ -88,13 +89,25 @@ func (r *Report) faults() (Plot, bool) {
 	}
 	names := []string{"healthy"}
 	for _, f := range groups[1:] {
-		names = append(names, faultNames[f][len(", "):])
+		names = append(names, strings.TrimPrefix(faultNames[f], ", "))
+	}
+	for i := len(groups) - 1; i > 0; i-- { // a fault that nobody was measured with
+		if slices.ContainsFunc(series, func(g plot.Group) bool { return g.Ranges[i] != plot.Range{} }) {
+			continue
+		}
+		names = slices.Delete(names, i, i+1)
+		for s := range series {
+			series[s].Ranges = slices.Delete(series[s].Ranges, i, i+1)
+		}
 	}
 	how := fmt.Sprintf("open loop at %d %% of each one's healthy rate in a closed loop; latency counts from when a take was to be sent",
 		faultsShare)
+	frame := plot.Frame{
+		Title: "Latency of a take while a node is broken", X: "what is broken", Y: "milliseconds (logarithmic)",
+		Small: append([]string{how}, r.small()...),
+	}
 	return Plot{"latency-faults.svg", plot.Ranges{
-		Frame:  plot.Frame{Title: "Latency of a take while a node is broken", X: "what is broken", Y: "milliseconds (logarithmic)", Small: append([]string{how}, r.small()...)},
-		Groups: names, Series: series, Marks: [3]string{"p50", "p99", "p99.9"}, Reserve: "behind schedule, or errors",
+		Frame: frame, Groups: names, Series: series, Marks: [3]string{"p50", "p99", "p99.9"}, Reserve: "behind schedule, or errors",
 	}.SVG()}, broken
 }
 
