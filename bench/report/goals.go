@@ -118,25 +118,25 @@ func (j *judge) growth(row rows.Row) {
 		What:   fmt.Sprintf("N from 1 to 7, 50 clients, pipeline %d: the nodes' own part of the growth in CPU time", row.Pipeline),
 		Target: 0.5, Unit: "of it", Reached: ratio(b.CPU.Nodes-a.CPU.Nodes, serverCPU(b)-serverCPU(a)),
 	}
-	if a.Ops == 0 || b.Ops == 0 {
-		g.Reached = 0
-	}
 	j.add(g, one, seven)
 }
 
-// add rules, and appends. What was reached is 0 where a row is missing.
+// add rules, and appends. What was reached is 0 where a row is missing, or nothing was answered in it.
 func (j *judge) add(g Goal, from ...rows.Row) {
-	wrong := false
+	wrong, missing := false, false
 	for _, row := range from {
-		l := j.lines[row]
+		l, measured := j.lines[row]
+		missing = missing || !measured
 		wrong = wrong || l.Errors > 0
 		g.Noisy = g.Noisy || l.noisy() != ""
 	}
 	switch {
-	case g.Reached == 0:
+	case missing:
 		g.State, g.Noisy = Unmeasured, false
 	case wrong:
 		g.State = Wrong
+	case g.Reached <= 0:
+		g.State = NotMet
 	case g.AtMost && g.Reached <= g.Target, !g.AtMost && g.Reached >= g.Target:
 		g.State = Met
 	default:

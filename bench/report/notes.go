@@ -107,6 +107,9 @@ func (l Line) notes() string {
 	if l.Granted+l.Refused > 0 {
 		parts = append(parts, fmt.Sprintf("%s granted, %s refused", Thousands(float64(l.Granted)), Thousands(float64(l.Refused))))
 	}
+	if l.PerSecond == 0 && l.Row.Work != load.Idle {
+		parts = append(parts, "NOTHING ANSWERED within the time of the row")
+	}
 	if l.Remark != "" {
 		parts = append(parts, l.Remark)
 	}

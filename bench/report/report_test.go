@@ -65,8 +65,12 @@ func more(r *Report, add func(row rows.Row, rate, p50, p99 float64, errors uint6
 		row.Nodes = n
 		add(row, 30_000-float64(n)*2000, 1, 3, 0)
 		r.Lines[len(r.Lines)-1].CPU = CPU{7, 10 + float64(n), 5 * float64(n)}
-		r.Lines[len(r.Lines)-1].Ops = 1
 	}
+	piped := fifty
+	piped.Pipeline = 16
+	floor, _ := piped.FloorRow()
+	add(piped, 0, 0, 0, 0) // that is measured, and nothing
+	add(floor, 60_000, 12, 20, 0)
 	refused, contended, idle := fifty, fifty, fifty
 	refused.Work, contended.Work, idle.Work, idle.Clients = load.Refused, load.Contended, load.Idle, 10_000
 	add(refused, 24_000, 1.9, 4, 0)
@@ -140,7 +144,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := got.Rows[0]
-	if got.Machine.Cores != 2 || len(got.Rows) != 15 || first["name"] != "redlockd-5/take/c50/p1/stopped" ||
+	if got.Machine.Cores != 2 || len(got.Rows) != 17 || first["name"] != "redlockd-5/take/c50/p1/stopped" ||
 		first["of_healthy"] != 0.95 || first["errors"] != 3.0 || first["fault"] != "stopped" {
 		t.Fatalf("got %s", b.String())
 	}
