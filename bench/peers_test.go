@@ -56,8 +56,8 @@ func TestModulesThatCannotRun(t *testing.T) {
 	if code, err := runModule(t.TempDir(), nil, &out, &complaint); code != failed || err == nil || !strings.Contains(err.Error(), "the module is missing") {
 		t.Errorf("%d, %v", code, err)
 	}
-	if code, err := runModule(module(t, "package main\n\nfunc main() { wrong }\n"), nil, &out, &complaint); code != failed || err == nil ||
-		!strings.Contains(complaint.String(), "undefined: wrong") {
+	code, err := runModule(module(t, "package main\n\nfunc main() { wrong }\n"), nil, &out, &complaint)
+	if code != failed || err == nil || !strings.Contains(complaint.String(), "undefined: wrong") {
 		t.Errorf("%d, %v, %s", code, err, complaint.String())
 	}
 	died := "package main\n\nimport \"syscall\"\n\nfunc main() { syscall.Kill(syscall.Getpid(), syscall.SIGKILL); select {} }\n"

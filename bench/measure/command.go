@@ -41,6 +41,7 @@ func (c Command) Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal the default is back: a second Ctrl-C ends us at once, and Pdeathsig ends the servers.
 	context.AfterFunc(ctx, stop)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a write to "| head" fails; it does not end us before we have cleaned up
 	return c.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 }
 

@@ -49,7 +49,7 @@ func parse(name string, args []string, out io.Writer, more func(*flag.FlagSet)) 
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(out)
 	var o options
-	pattern := fs.String("rows", "", "measure only rows whose name matches this `regexp`, of all there are, and those they are compared with (see --list)")
+	pattern := fs.String("rows", "", "of all rows measure those whose name matches this `regexp`, and those they are compared with (see --list)")
 	fs.BoolVar(&o.all, "all", false, "measure every row there is, not only the usual ones; takes a quarter of an hour and more")
 	seconds := fs.Float64("seconds", defaultSeconds, "measured `seconds` per row; longer is steadier")
 	fs.BoolVar(&o.quick, "quick", false, "very short rows, to see that everything works; the figures mean nothing")
