@@ -23,6 +23,14 @@ type Machine struct {
 	Redlockd string `json:"redlockd,omitempty"`
 }
 
+// Peer is what redlockd is measured beside, measured or left out.
+type Peer struct {
+	Target  string `json:"target"`
+	Label   string `json:"label,omitempty"` // what the table calls it
+	Version string `json:"version,omitempty"`
+	Missing string `json:"missing,omitempty"` // why it is left out, and how to get it; empty: it is not
+}
+
 // CPU is what one operation cost whom, in microseconds of CPU time, the kernel's part included.
 type CPU struct {
 	Generator float64 `json:"generator"`
@@ -80,6 +88,7 @@ type Report struct {
 	Machine     Machine   `json:"machine"`
 	Seconds     float64   `json:"seconds_per_row"`
 	Interrupted bool      `json:"interrupted,omitempty"` // then rows are missing
+	Peers       []Peer    `json:"peers,omitempty"`
 	Lines       []Line    `json:"rows"`
 }
 

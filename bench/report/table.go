@@ -28,6 +28,13 @@ processes which are none of this run's, and the longest time for which it stood 
 func (r *Report) Table(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Machine)
+	for _, p := range r.Peers {
+		if p.Missing != "" {
+			fmt.Fprintf(&b, "left out: %s: %s\n", p.name(), p.Missing)
+		} else {
+			fmt.Fprintf(&b, "beside: %s %s\n", p.name(), p.Version)
+		}
+	}
 	fmt.Fprintf(&b, "command: %s   (%s, %g s a row)\n\n", r.Command, r.Started.Format("2006-01-02 15:04:05"), r.Seconds)
 	cells := [][]string{columns}
 	block := ""
@@ -36,13 +43,29 @@ func (r *Report) Table(w io.Writer) error {
 			block = title
 			cells = append(cells, nil, []string{title})
 		}
-		cells = append(cells, l.cells())
+		cells = append(cells, l.cells(r.labels()))
 	}
 	align(&b, cells)
 	b.WriteString("\n" + legend)
 	r.problems(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func (p Peer) name() string {
+	if p.Label == "" {
+		return p.Target
+	}
+	return p.Label
+}
+
+// labels is what the table calls the targets that are peers.
+func (r *Report) labels() map[rows.Target]string {
+	names := map[rows.Target]string{}
+	for _, p := range r.Peers {
+		names[rows.Target(p.Target)] = p.name()
+	}
+	return names
 }
 
 // String shows the machine on two lines.
@@ -73,7 +96,7 @@ func count(n int, what string) string {
 }
 
 // label names the line within its block.
-func (l Line) label() string {
+func (l Line) label(peers map[rows.Target]string) string {
 	var s string
 	switch l.Row.Target {
 	case rows.Direct:
@@ -81,7 +104,13 @@ func (l Line) label() string {
 	case rows.Floor:
 		return fmt.Sprintf("%d redis-benchmark, one a node", l.Nodes)
 	default:
-		s = fmt.Sprintf("%s N=%d", l.Target, l.Nodes)
+		s = l.Target
+		if name := peers[l.Row.Target]; name != "" {
+			s = name
+		}
+		if l.Nodes > 0 {
+			s = fmt.Sprintf("%s N=%d", s, l.Nodes)
+		}
 	}
 	switch l.Row.Fault {
 	case rows.Healthy:
@@ -98,9 +127,9 @@ func (l Line) label() string {
 	return s
 }
 
-func (l Line) cells() []string {
+func (l Line) cells(peers map[rows.Target]string) []string {
 	return []string{
-		"  " + l.label(), Thousands(l.PerSecond), times(l.OfDirect), times(l.OfFloor), millis(l.P50), millis(l.P99), times(l.P50OfDirect),
+		"  " + l.label(peers), Thousands(l.PerSecond), times(l.OfDirect), times(l.OfFloor), millis(l.P50), millis(l.P99), times(l.P50OfDirect),
 		times(l.OfHealthy), times(l.P99OfHealthy), strconv.FormatUint(l.Errors, 10),
 		micros(l.CPU.Generator), micros(l.CPU.Proxy), micros(l.CPU.Nodes), l.noisy(),
 	}

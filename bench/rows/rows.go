@@ -55,7 +55,7 @@ type Row struct {
 // pipeline, with slashes between, and what is special about it.
 func (r Row) Name() string {
 	name := string(r.Target)
-	if r.Target != Direct {
+	if r.Target != Direct && r.Nodes > 0 {
 		name += "-" + strconv.Itoa(r.Nodes)
 	}
 	name += fmt.Sprintf("/%s/c%d/p%d", r.Work, r.Clients, r.Pipeline)
@@ -66,6 +66,11 @@ func (r Row) Name() string {
 		name += "/redis-benchmark"
 	}
 	return name
+}
+
+// SameShape says whether two rows do the same work with the same clients and pipeline: whether they stand in one block of the table.
+func (r Row) SameShape(o Row) bool {
+	return r.Work == o.Work && r.Clients == o.Clients && r.Pipeline == o.Pipeline
 }
 
 // DirectRow is the row without a proxy that this one is compared with; false for that row itself. The generator is the same,

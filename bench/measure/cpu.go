@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"fmt"
@@ -19,12 +19,12 @@ type usage struct {
 	busy                    time.Duration // all cores, all processes, and what the hypervisor gave to others
 }
 
-func (s *stage) usage() usage {
+func (s *Stage) usage() usage {
 	u := usage{at: time.Now(), generator: ownCPU(), busy: busyCPU()}
-	if s.proxy != nil {
-		u.proxy = cpuOf(s.proxy.Pid())
+	for _, pid := range s.running.Pids {
+		u.proxy += cpuOf(pid)
 	}
-	for _, n := range s.nodes {
+	for _, n := range s.Nodes {
 		u.nodes += cpuOf(n.Pid())
 	}
 	return u

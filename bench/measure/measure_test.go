@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func runBench(t *testing.T, ctx context.Context, args ...string) (code int, stdo
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	var out, complaint bytes.Buffer
-	code = run(ctx, args, &out, &complaint)
+	code = Command{Name: "go run ./bench"}.Run(ctx, args, &out, &complaint)
 	left, err := os.ReadDir(temp)
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
@@ -173,7 +173,7 @@ func TestWhatRowsCannotAskFor(t *testing.T) {
 	if _, err := b.withRedisBenchmark(context.Background(), rows.Row{Work: load.Cycle}, nil); err == nil {
 		t.Error("redis-benchmark does not release")
 	}
-	if err := new(stage).breakIt("flooded"); err == nil {
+	if err := new(Stage).breakIt("flooded"); err == nil {
 		t.Error("an unknown fault")
 	}
 }
