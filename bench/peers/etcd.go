@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"time"
+	"sync"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
@@ -20,64 +22,67 @@ import (
 const etcdMembers = 3
 
 // answerLimit is for one answer of a peer that is not broken. It only has to end what hangs.
-const answerLimit = 2 * time.Second
+const answerLimit = load.Grace
 
 // etcd is a cluster of etcd on this machine, as Debian's package starts it: each member writes to disk, and waits for the disk,
 // before it agrees. That is what a lock service which remembers costs, and what redlockd does not promise.
 type etcd struct {
+	dir       string // of its own, since each member begins with a log of 64 MB
 	members   []*servers.Program
 	endpoints []string
 }
 
 func startEtcd(dir string) (*etcd, error) {
-	var e *etcd
-	err := servers.OnFreePorts(2*etcdMembers, func(addrs []string) (err error) {
-		e = &etcd{endpoints: addrs[:etcdMembers]}
-		defer func() {
-			if err != nil {
-				err = errors.Join(err, e.close())
-			}
-		}()
-		peers := addrs[etcdMembers:]
-		var cluster []string
-		for i, p := range peers {
-			cluster = append(cluster, fmt.Sprintf("m%d=http://%s", i, p))
+	peers := make([]string, etcdMembers) // how they reach each other
+	cluster := make([]string, etcdMembers)
+	for i := range peers {
+		port, err := servers.FreePort()
+		if err != nil {
+			return nil, err
 		}
-		for i := range etcdMembers {
-			client, peer := "http://"+addrs[i], "http://"+peers[i]
-			member, err := servers.StartProgram(dir, addrs[i], "etcd", "--name", fmt.Sprintf("m%d", i),
-				"--data-dir", filepath.Join(dir, "etcd-"+strings.ReplaceAll(addrs[i], ":", "-")),
-				"--listen-client-urls", client, "--advertise-client-urls", client,
-				"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-				"--initial-cluster", strings.Join(cluster, ","), "--logger", "zap", "--log-level", "error")
-			if err != nil {
-				return err
-			}
-			e.members = append(e.members, member)
-		}
-		return e.await()
-	})
-	return e, err
+		peers[i] = "http://127.0.0.1:" + strconv.Itoa(port)
+		cluster[i] = fmt.Sprintf("m%d=%s", i, peers[i])
+	}
+	own, err := os.MkdirTemp(dir, "etcd-")
+	if err != nil {
+		return nil, err
+	}
+	e := &etcd{dir: own, members: make([]*servers.Program, etcdMembers)}
+	errs := make([]error, etcdMembers)
+	var wg sync.WaitGroup
+	for i := range peers { // all at once: none is ready before a majority is
+		wg.Go(func() {
+			e.members[i], errs[i] = servers.StartProgram(own, "etcd", func(port int) []string {
+				client := "http://127.0.0.1:" + strconv.Itoa(port)
+				return []string{
+					"--name", fmt.Sprintf("m%d", i), "--data-dir", filepath.Join(own, strconv.Itoa(port)),
+					"--listen-client-urls", client, "--advertise-client-urls", client,
+					"--listen-peer-urls", peers[i], "--initial-advertise-peer-urls", peers[i],
+					"--initial-cluster", strings.Join(cluster, ","), "--logger", "zap", "--log-level", "error",
+				}
+			}, etcdReady)
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	for _, m := range e.members {
+		e.endpoints = append(e.endpoints, m.Addr)
+	}
+	return e, nil
 }
 
-// await waits until every member answers from the whole cluster's knowledge.
-func (e *etcd) await() error {
-	for i, m := range e.members {
-		client, err := etcdConnect(e.endpoints[i : i+1])
-		if err != nil {
-			return err
-		}
-		err = m.Await(func() error {
-			ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
-			defer cancel()
-			_, err := client.Get(ctx, "probe")
-			return err
-		})
-		if err = errors.Join(err, client.Close()); err != nil {
-			return err
-		}
+// etcdReady: this member answers, and a majority agrees to what it says.
+func etcdReady(addr string) error {
+	client, err := etcdConnect([]string{addr})
+	if err != nil {
+		return err
 	}
-	return nil
+	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	defer cancel()
+	_, err = client.Get(ctx, "probe")
+	return errors.Join(err, client.Close())
 }
 
 func etcdConnect(endpoints []string) (*clientv3.Client, error) {
@@ -87,9 +92,11 @@ func etcdConnect(endpoints []string) (*clientv3.Client, error) {
 func (e *etcd) close() error {
 	var errs []error
 	for _, m := range e.members {
-		errs = append(errs, m.Close())
+		if m != nil {
+			errs = append(errs, m.Close())
+		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(errors.Join(errs...), os.RemoveAll(e.dir))
 }
 
 func (e *etcd) pids() []int {
@@ -106,12 +113,12 @@ type etcdClient struct {
 	session *concurrency.Session
 	work    load.Work
 	keys    keys
-	samples *samples
+	sample  *sample
 	wrong   string
 }
 
 // dial connects a client to one member; the clients spread over all.
-func (e *etcd) dial(work load.Work, k keys, s *samples) (load.Worker, error) {
+func (e *etcd) dial(work load.Work, k keys, s *sample) (load.Worker, error) {
 	at := k.client % len(e.endpoints)
 	client, err := etcdConnect(e.endpoints[at : at+1])
 	if err != nil {
@@ -121,7 +128,7 @@ func (e *etcd) dial(work load.Work, k keys, s *samples) (load.Worker, error) {
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
-	return &etcdClient{client: client, session: session, work: work, keys: k, samples: s}, nil
+	return &etcdClient{client: client, session: session, work: work, keys: k, sample: s}, nil
 }
 
 // Step implements load.Worker.
@@ -133,14 +140,14 @@ func (c *etcdClient) Step() (good, bad int, err error) {
 		return 0, c.failed("take", err), nil
 	}
 	if c.work == load.Take {
-		c.samples.note(c.keys.client, held{key: mutex.Key()})
+		c.sample.note(held{key: mutex.Key()})
 		return 1, 0, nil
 	}
 	key := mutex.Key() // Unlock forgets it
 	if err := mutex.Unlock(ctx); err != nil {
 		return 0, c.failed("release", err), nil
 	}
-	c.samples.note(c.keys.client, held{key: key, released: true})
+	c.sample.note(held{key: key, released: true})
 	return 1, 0, nil
 }
 

@@ -14,15 +14,27 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"redlockd/bench/load"
+	"redlockd/bench/rows"
 )
 
 // redsync is a library: its clients are goroutines of one process and share a pool of connections to each node, large enough that
 // nobody ever waits for one: redigo's are not limited, go-redis has a connection for each client, and all of them stand before the
 // row begins.
 //
-// Each node has 50 ms for an answer or a connection. redsync's own limit, a twentieth of the expiry, would be 1.5 s here, and a
-// stopped node would then stop everybody; 50 ms is what a careful user sets.
-const nodeTimeout = 50 * time.Millisecond
+// How long a node has for a connection or an answer: with nothing broken as long as redsync itself waits for all of them, a
+// twentieth of the expiry. With that a stopped node would stop everybody for 1.5 s; so where a node is broken it has 50 ms, as a
+// careful user sets it. A healthy node that a thousand clients keep busy does not always answer in 50 ms.
+const (
+	patientTimeout = expiry / 20
+	carefulTimeout = 50 * time.Millisecond
+)
+
+func nodeTimeout(fault rows.Fault) time.Duration {
+	if fault == rows.Healthy {
+		return patientTimeout
+	}
+	return carefulTimeout
+}
 
 // pools are the connections of one row to all nodes.
 type pools struct {
@@ -38,12 +50,12 @@ func (p *pools) close() error {
 	return errors.Join(errs...)
 }
 
-func redigoPools(ctx context.Context, addrs []string, clients int) (*pools, error) {
+func redigoPools(ctx context.Context, addrs []string, clients int, limit time.Duration) (*pools, error) {
 	p := new(pools)
 	for _, addr := range addrs {
 		pool := &redis.Pool{MaxIdle: 2 * clients, Dial: func() (redis.Conn, error) {
-			return redis.Dial("tcp", addr, redis.DialConnectTimeout(nodeTimeout), redis.DialReadTimeout(nodeTimeout),
-				redis.DialWriteTimeout(nodeTimeout))
+			return redis.Dial("tcp", addr, redis.DialConnectTimeout(limit), redis.DialReadTimeout(limit),
+				redis.DialWriteTimeout(limit))
 		}}
 		p.nodes, p.end = append(p.nodes, rsredigo.NewPool(pool)), append(p.end, pool.Close)
 		if err := connect(clients, func() (ping func() error, back func() error, err error) {
@@ -57,12 +69,12 @@ func redigoPools(ctx context.Context, addrs []string, clients int) (*pools, erro
 }
 
 // goredisPools: no retries, because a take that is sent twice refuses itself, and one try to connect, as with redigo.
-func goredisPools(ctx context.Context, addrs []string, clients int) (*pools, error) {
+func goredisPools(ctx context.Context, addrs []string, clients int, limit time.Duration) (*pools, error) {
 	p := new(pools)
 	for _, addr := range addrs {
 		client := goredis.NewClient(&goredis.Options{
 			Addr: addr, PoolSize: clients, MaxIdleConns: clients, MaxRetries: -1, DialerRetries: 1,
-			DialTimeout: nodeTimeout, ReadTimeout: nodeTimeout, WriteTimeout: nodeTimeout,
+			DialTimeout: limit, ReadTimeout: limit, WriteTimeout: limit,
 		})
 		p.nodes, p.end = append(p.nodes, rsgoredis.NewPool(client)), append(p.end, client.Close)
 		if err := connect(clients, func() (ping func() error, back func() error, err error) {
@@ -110,12 +122,12 @@ type redsyncClient struct {
 	work    load.Work
 	options []redsync.Option
 	keys    keys
-	samples *samples
+	sample  *sample
 	wrong   string
 }
 
-func newRedsyncClient(p *pools, work load.Work, failFast bool, k keys, s *samples) *redsyncClient {
-	return &redsyncClient{rs: redsync.New(p.nodes...), work: work, keys: k, samples: s, options: []redsync.Option{
+func newRedsyncClient(p *pools, work load.Work, failFast bool, k keys, s *sample) *redsyncClient {
+	return &redsyncClient{rs: redsync.New(p.nodes...), work: work, keys: k, sample: s, options: []redsync.Option{
 		redsync.WithExpiry(expiry), redsync.WithTries(1), redsync.WithFailFast(failFast),
 	}}
 }
@@ -127,13 +139,13 @@ func (c *redsyncClient) Step() (good, bad int, err error) {
 		return 0, c.failed("take", err), nil
 	}
 	if c.work == load.Take {
-		c.samples.note(c.keys.client, held{key: mutex.Name(), token: mutex.Value()})
+		c.sample.note(held{key: mutex.Name(), token: mutex.Value()})
 		return 1, 0, nil
 	}
 	if ok, err := mutex.Unlock(); !ok {
 		return 0, c.failed("release", err), nil
 	}
-	c.samples.note(c.keys.client, held{key: mutex.Name(), released: true})
+	c.sample.note(held{key: mutex.Name(), released: true})
 	return 1, 0, nil
 }
 

@@ -12,10 +12,10 @@ import (
 // the commands of all goroutines onto few connections, and a Locker extends its locks by itself and hears when one is lost. So
 // each lock that is held costs goroutines and timers for as long as it is held, and only take + release is measured.
 type rueidisClient struct {
-	locker  rueidislock.Locker
-	keys    keys
-	samples *samples
-	wrong   string
+	locker rueidislock.Locker
+	keys   keys
+	sample *sample
+	wrong  string
 }
 
 // newLocker is set up for one Redis as its documentation says, but for the expiry, which is that of the other rows, and the time after
@@ -43,7 +43,7 @@ func (c *rueidisClient) Step() (good, bad int, err error) {
 		return 0, c.failed("the lock was lost at once: %v", ctx.Err()), nil
 	}
 	cancel()
-	c.samples.note(c.keys.client, held{key: "rueidislock:0:" + name, released: true})
+	c.sample.note(held{key: "rueidislock:0:" + name, released: true})
 	return 1, 0, nil
 }
 

@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"redlockd/bench/load"
 	"redlockd/bench/resp"
 	"redlockd/bench/servers"
 )
@@ -24,11 +27,17 @@ func (k *keys) next() string {
 	return fmt.Sprintf("lock:%04d:%010d", k.client, k.n)
 }
 
-// samples are the last locks that each client believes in. A library that says yes without asking anybody would be the fastest of
-// all; so after a row we look whether these stand where they should.
+// samples are what each client believes: a library that says yes without asking anybody would be the fastest of all, so
+// after a row we look whether the last locks stand where they should, and whether the nodes have done as much as was counted.
 type samples struct {
-	mu   sync.Mutex
-	last map[int]held // by client, so that there are never more than clients
+	mu      sync.Mutex
+	clients []*sample
+}
+
+// sample is one client's: how many locks it has got, and the last of them.
+type sample struct {
+	got  uint64
+	last held
 }
 
 // held is a lock and its token, or a lock that was given back.
@@ -37,32 +46,86 @@ type held struct {
 	released   bool
 }
 
-func newSamples() *samples { return &samples{last: map[int]held{}} }
-
-func (s *samples) note(client int, h held) {
+// client makes room for one more client. What it returns is that client's alone until the load has ended.
+func (s *samples) client() *sample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last[client] = h
+	c := new(sample)
+	s.clients = append(s.clients, c)
+	return c
 }
 
-// check asks holds, for each sampled lock, whether it stands: taken ones must, released ones must not. At least one client must have
-// got a lock.
-func (s *samples) check(stands func(h held) (bool, error)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.last) == 0 {
-		return errors.New("no client took a lock")
+func (s *sample) note(h held) {
+	s.got++
+	s.last = h
+}
+
+// got is how many locks all clients together believe to have got.
+func (s *samples) got() (n uint64) {
+	for _, c := range s.clients {
+		n += c.got
 	}
-	for _, h := range s.last {
-		stand, err := stands(h)
+	return n
+}
+
+// check looks for the last lock of each client: a taken one must stand, a released one must not, and somebody must have got one.
+func (s *samples) check(stands func(h held) (bool, error)) error {
+	if s.got() == 0 {
+		return errors.New("no client got a lock")
+	}
+	for _, c := range s.clients {
+		if c.got == 0 {
+			continue
+		}
+		stand, err := stands(c.last)
 		if err != nil {
 			return err
 		}
-		if stand == h.released {
-			return fmt.Errorf("of %d sampled locks, %s", len(s.last), h.wrong())
+		if stand == c.last.released {
+			return fmt.Errorf("of the last lock of each of %d clients, %s", len(s.clients), c.last.wrong())
 		}
 	}
 	return nil
+}
+
+// checkOn is check on Redis nodes: a lock stands when a majority of them all has it with its token. And the nodes together must
+// have carried out as many takes, or deletions where locks are released, as the locks that were counted needed votes.
+func (s *samples) checkOn(nodes []*servers.Redis, work load.Work, votes uint64) error {
+	up := answering(nodes)
+	if err := s.check(onMajority(up, len(nodes))); err != nil {
+		return err
+	}
+	command := "del"
+	if work == load.Take {
+		command = "set"
+	}
+	var done uint64
+	for _, addr := range up {
+		n, err := calls(addr, command)
+		if err != nil {
+			return err
+		}
+		done += n
+	}
+	if done < votes*s.got() {
+		return fmt.Errorf("%d locks of %d votes were counted, but the nodes have carried out only %d %s", s.got(), votes, done, command)
+	}
+	return nil
+}
+
+// calls is how often a node has carried out a command, in scripts or not.
+func calls(addr, command string) (uint64, error) {
+	info, err := resp.Do(addr, askLimit, "INFO", "commandstats")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(info.Text) {
+		if stats, ok := strings.CutPrefix(line, "cmdstat_"+command+":calls="); ok {
+			number, _, _ := strings.Cut(stats, ",")
+			return strconv.ParseUint(number, 10, 64)
+		}
+	}
+	return 0, nil
 }
 
 func (h held) wrong() string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"redlockd/bench/resp"
@@ -13,7 +14,7 @@ import (
 
 // twemproxyConfig: all that twemproxy can leave out is left out: no ejecting of servers, no timeouts.
 const twemproxyConfig = `locks:
-  listen: %s
+  listen: 127.0.0.1:%d
   redis: true
   hash: fnv1a_64
   distribution: ketama
@@ -24,28 +25,20 @@ const twemproxyConfig = `locks:
 %s`
 
 // startTwemproxy starts one over these nodes, each of which then has a share of the keys.
-func startTwemproxy(dir, program string, nodes []*servers.Redis) (addr string, p *servers.Program, err error) {
+func startTwemproxy(dir, program string, nodes []string) (*servers.Program, error) {
 	var list strings.Builder
-	for _, n := range nodes {
-		fmt.Fprintf(&list, "   - %s:1\n", n.Addr)
+	for _, addr := range nodes {
+		fmt.Fprintf(&list, "   - %s:1\n", addr)
 	}
-	err = servers.OnFreePorts(2, func(addrs []string) error {
-		addr = addrs[0]
-		stats := addrs[1][strings.LastIndexByte(addrs[1], ':')+1:]
-		config := filepath.Join(dir, "nutcracker-"+stats+".yml")
-		if err := os.WriteFile(config, fmt.Appendf(nil, twemproxyConfig, addr, list.String()), 0o600); err != nil {
-			return err
-		}
-		if p, err = servers.StartProgram(dir, addr, program, "--conf-file", config, "--verbose", "4", "--output", "/dev/stderr",
-			"--stats-addr", "127.0.0.1", "--stats-port", stats, "--pid-file", filepath.Join(dir, "nutcracker-"+stats+".pid")); err != nil {
-			return err
-		}
-		if err := p.Await(func() error { return answers(addr) }); err != nil {
-			return errors.Join(err, p.Close())
-		}
-		return nil
-	})
-	return addr, p, err
+	config := filepath.Join(dir, "nutcracker.yml")
+	var writing error
+	args := func(port int) []string {
+		writing = os.WriteFile(config, fmt.Appendf(nil, twemproxyConfig, port, list.String()), 0o600)
+		return []string{"--conf-file", config, "--output", "/dev/stderr", "--pid-file", filepath.Join(dir, "nutcracker.pid"),
+			"--stats-addr", "127.0.0.1", "--stats-port", strconv.Itoa(port + 1)} // if that one is taken, it ends, and has others
+	}
+	p, err := servers.StartProgram(dir, program, args, answers)
+	return p, errors.Join(writing, err)
 }
 
 // answers: twemproxy answers PING by itself, so a key is asked for.
