@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"path/filepath"
 	"strconv"
@@ -72,8 +73,8 @@ func redlockLoad(ctx context.Context, addr string, plan load.Plan, release bool,
 }
 
 // redlockReports adds up the reports until the program is done.
-func redlockReports(conn net.Conn, result *load.Result, release bool, s *samples) error {
-	lines := bufio.NewScanner(conn)
+func redlockReports(from io.Reader, result *load.Result, release bool, s *samples) error {
+	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxReport)
 	for lines.Scan() {
 		var r redlockReport

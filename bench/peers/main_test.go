@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"redlockd/bench/measure"
+)
+
+// runPeers runs the whole program in a temporary directory of its own and checks that it leaves nothing in there, and no process.
+func runPeers(t *testing.T, ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var complaint bytes.Buffer
+	code, stdout = runWith(t, ctx, &complaint, args...)
+	return code, stdout, complaint.String()
+}
+
+func runWith(t *testing.T, ctx context.Context, stderr io.Writer, args ...string) (code int, stdout string) {
+	t.Helper()
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	before := children(t)
+	var out bytes.Buffer
+	code = command(stderr).Run(ctx, args, &out, stderr)
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if after := children(t); after != before {
+		t.Errorf("processes left behind: %q, before %q", after, before)
+	}
+	return code, out.String()
+}
+
+// children are our processes' names, as the kernel lists them.
+func children(t *testing.T) string {
+	t.Helper()
+	lists, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, list := range lists {
+		pids, _ := os.ReadFile(list) // a thread that is gone has none
+		for _, pid := range strings.Fields(string(pids)) {
+			name, _ := os.ReadFile("/proc/" + pid + "/comm")
+			names = append(names, pid+" "+strings.TrimSpace(string(name)))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// smoke is a row of each peer, and whether its answers must all be right: one with a stopped node may be late on a busy machine.
+var smoke = map[string]struct {
+	name    string
+	faulty  bool
+	machine bool // it needs more than redis-server, and may be left out
+}{
+	"redsync-redigo":    {name: "redsync-redigo-5/take/c50/p1/stopped", faulty: true},
+	"redsync-failfast":  {name: "redsync-failfast-5/take/c50/p1"},
+	"redsync-goredis":   {name: "redsync-goredis-5/cycle/c50/p1"},
+	"redlock-node":      {name: "redlock-node-5/cycle/c50/p1", machine: true},
+	"rueidislock":       {name: "rueidislock-1/cycle/c1/p1"},
+	"rueidislock-3keys": {name: "rueidislock-3keys-1/cycle/c50/p1"},
+	"twemproxy":         {name: "twemproxy-1/take/c50/p16", machine: true},
+	"etcd":              {name: "etcd/cycle/c50/p1", machine: true},
+}
+
+// Every peer from the flags to the JSON, and those that are left out are said to be.
+func TestSmoke(t *testing.T) {
+	list, err := peers(os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range list {
+		s, ok := smoke[string(p.Target)]
+		if !ok {
+			t.Errorf("no row of %s is tried here", p.Target)
+		}
+		if p.Missing != "" && !s.machine {
+			t.Errorf("%s is left out: %s", p.Target, p.Missing)
+		}
+		names = append(names, s.name)
+	}
+	file := filepath.Join(t.TempDir(), "out.json")
+	code, stdout, stderr := runPeers(t, context.Background(), "--quick", "--rows", "^("+strings.Join(names, "|")+")$", "--json", file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("code %d, %v\n%s", code, err, stderr)
+	}
+	var got struct {
+		Rows []struct {
+			Name       string
+			Ops        uint64
+			Errors     uint64
+			FirstError string  `json:"first_error"`
+			P50        float64 `json:"p50_ms"`
+		}
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	measured := map[string]bool{}
+	for _, r := range got.Rows {
+		measured[r.Name] = true
+		if r.Ops == 0 || r.P50 <= 0 || r.Errors > 0 && !strings.HasSuffix(r.Name, "/stopped") {
+			t.Errorf("%+v", r)
+		}
+	}
+	for _, p := range list {
+		said := strings.Contains(stdout, "left out: "+p.Label+": "+p.Missing+"\n")
+		if out := p.Missing != ""; out != said || out == measured[smoke[string(p.Target)].name] {
+			t.Errorf("%s: missing %q, said so: %v, measured: %v\n%s\n%s", p.Target, p.Missing, said, !out, stdout, stderr)
+		}
+		if p.Missing == "" && strings.Contains(p.Version, unknown) {
+			t.Errorf("%s: %s", p.Target, p.Version)
+		}
+		t.Logf("%s %s %s", p.Target, p.Version, p.Missing)
+	}
+}
+
+// Ctrl-C in the middle of a row, also of a peer with processes of its own: runPeers looks for what is left.
+func TestInterrupted(t *testing.T) {
+	list, err := peers(os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{"redsync-redigo-5/take/c50/p1", "etcd/take/c1/p1", "redlock-node-5/take/c1/p1", "twemproxy-1/take/c1/p1"} {
+		if leftOut(list, row) {
+			t.Logf("left out on this machine: %s", row)
+			continue
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		stderr := &watched{word: "] " + row, seen: func() { time.AfterFunc(700*time.Millisecond, cancel) }}
+		code, stdout := runWith(t, ctx, stderr, "--seconds", "1", "--rows", "^"+row+"$")
+		if code != 130 || !strings.Contains(stdout, "INTERRUPTED") {
+			t.Errorf("%s: code %d\n%s", row, code, stderr)
+		}
+		cancel()
+	}
+}
+
+// watched calls seen when a word is written to it.
+type watched struct {
+	bytes.Buffer
+	word string
+	seen func()
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), w.word) {
+		w.seen()
+	}
+	return w.Buffer.Write(b)
+}
+
+func leftOut(list []measure.Peer, row string) bool {
+	for _, p := range list {
+		if strings.HasPrefix(row, string(p.Target)) && p.Missing != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// A machine without anything: the libraries stay, the others say what they lack.
+func TestLeftOut(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	var said bytes.Buffer
+	list, err := peers(&said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list {
+		why := p.Missing
+		switch p.Target {
+		case "redlock-node", "etcd":
+			if !strings.Contains(why, "on this machine; --install, or apt-get install ") {
+				t.Errorf("%s: %q", p.Target, why)
+			}
+		case "twemproxy": // is found outside PATH
+			if there := (program{"/usr/sbin/nutcracker", ""}).find() != ""; there != (why == "") {
+				t.Errorf("twemproxy is there: %v, and %q", there, why)
+			}
+		default:
+			if why != "" {
+				t.Errorf("%s: %q", p.Target, why)
+			}
+		}
+	}
+	if got := missing(program{"no-such-a", "package-a"}, program{"no-such-b", "package-b"}); got !=
+		"no no-such-a, no-such-b on this machine; --install, or apt-get install package-a package-b" {
+		t.Error(got)
+	}
+	if err := install(&said, program{"no-such", "no-such"}); err == nil || !strings.Contains(err.Error(), "--install: ") {
+		t.Error(err)
+	}
+	if !strings.Contains(said.String(), "installing no-such\n") {
+		t.Errorf("%q", said.String())
+	}
+}
