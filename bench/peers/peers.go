@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/redis/rueidis/rueidislock"
@@ -22,22 +23,57 @@ func peers(stderr io.Writer) ([]measure.Peer, error) {
 		return nil, err
 	}
 	dir := filepath.Join(root, "bench", "peers")
-	redsyncVersion := module("github.com/go-redsync/redsync/v4")
-	overRedigo := redsyncVersion + ", redigo " + module("github.com/gomodule/redigo")
+	redsync := module("github.com/go-redsync/redsync/v4")
+	overRedigo := redsync + ", redigo " + module("github.com/gomodule/redigo")
+	overGoRedis := redsync + ", go-redis " + module("github.com/redis/go-redis/v9")
 	list := []measure.Peer{
-		redsyncPeer("redsync-redigo", "redsync, redigo pools", overRedigo, redigoPools, false, lock(fleet, 1, 10, 50, 200, 1000).broken(allFaults...).cycles(1, 50)),
-		redsyncPeer("redsync-failfast", "redsync with fail-fast, redigo", overRedigo, redigoPools, true, lock(fleet, 50).broken(rows.Stopped)),
-		redsyncPeer("redsync-goredis", "redsync, go-redis", redsyncVersion+", go-redis "+module("github.com/redis/go-redis/v9"), goredisPools, false,
-			lock(fleet, 1, 50, 200).broken(rows.Stopped).cycles(50)),
-		redlockPeer(dir, stderr, lock(fleet, 1, 50, 200).broken(rows.Stopped).cycles(50)),
-		rueidisPeer("rueidislock", "rueidislock, one key", 1, lock(1).cycles(1, 50)),
-		rueidisPeer("rueidislock-3keys", "rueidislock, two of three keys", 2, lock(1).cycles(1, 50)),
-		twemproxyPeer(lock(1, 1, 10, 50, 200, 1000).pipelined(50, 16, 64)),
-		etcdPeer(lock(0, 1, 50, 200).cycles(50)),
+		redsyncPeer(overRedigo, redigoPools, false, measure.Peer{
+			Target: rows.RedsyncRedigo, Label: "redsync, redigo pools",
+			Rows: slices.Concat(
+				row(load.Take, fleet, 1, 10, 50, 200, 1000), broken(fleet, faults...), row(load.Cycle, fleet, 1, 50),
+				row(load.Refused, fleet, 50), row(load.Contended, fleet, 50), open(50, row(load.Take, fleet, 50)), open(50, broken(fleet, faults...)),
+			),
+			More: slices.Concat(row(load.Cycle, fleet, 10, 200, 1000), open(25, row(load.Take, fleet, 50)), open(75, row(load.Take, fleet, 50))),
+		}),
+		redsyncPeer(overRedigo, redigoPools, true, measure.Peer{
+			Target: "redsync-failfast", Label: "redsync with fail-fast, redigo pools",
+			Rows: slices.Concat(row(load.Take, fleet, 50), broken(fleet, rows.Stopped)),
+			More: slices.Concat(row(load.Take, fleet, 1, 10, 200, 1000), broken(fleet, faults[1:]...)),
+		}),
+		redsyncPeer(overGoRedis, goredisPools, false, measure.Peer{
+			Target: rows.RedsyncGoRedis, Label: "redsync, go-redis",
+			Rows: slices.Concat(row(load.Take, fleet, 1, 50, 200), broken(fleet, rows.Stopped), row(load.Cycle, fleet, 50)),
+			More: slices.Concat(row(load.Take, fleet, 10, 1000), broken(fleet, faults[1:]...), row(load.Cycle, fleet, 1), row(load.Refused, fleet, 50)),
+		}),
+		redlockPeer(dir, stderr, measure.Peer{
+			Target: "redlock-node", Label: "redlock for Node.js",
+			Rows: slices.Concat(row(load.Take, fleet, 1, 50, 200), broken(fleet, rows.Stopped), row(load.Cycle, fleet, 50)),
+			More: slices.Concat(row(load.Take, fleet, 10, 1000), broken(fleet, faults[1:]...), row(load.Refused, fleet, 50), row(load.Contended, fleet, 50)),
+		}),
+		rueidisPeer(1, measure.Peer{
+			Target: "rueidislock", Label: "rueidislock, one key a lock",
+			Rows: row(load.Cycle, 1, 1, 50), More: row(load.Cycle, 1, 10, 200, 1000),
+		}),
+		rueidisPeer(2, measure.Peer{
+			Target: "rueidislock-3keys", Label: "rueidislock, two of three keys a lock",
+			Rows: row(load.Cycle, 1, 50), More: row(load.Cycle, 1, 1, 10, 200, 1000),
+		}),
+		twemproxyPeer(measure.Peer{
+			Target: rows.Twemproxy, Label: "twemproxy",
+			Rows: slices.Concat(row(load.Take, 1, 1, 10, 50, 200, 1000), piped(1, 16, 64)),
+			More: slices.Concat(row(load.CycleEval, 1, 50), row(load.Get, 1, 50), row(load.Refused, 1, 50)),
+		}),
+		etcdPeer(measure.Peer{
+			Target: "etcd", Label: fmt.Sprintf("etcd, %d members, writing to disk", etcdMembers),
+			Rows: slices.Concat(row(load.Take, 0, 1, 50, 200), row(load.Cycle, 0, 50)),
+			More: slices.Concat(row(load.Take, 0, 10), row(load.Cycle, 0, 1)),
+		}),
 	}
 	for i := range list {
-		for j := range list[i].Rows {
-			list[i].Rows[j].Target = list[i].Target
+		for _, set := range [][]rows.Row{list[i].Rows, list[i].More} {
+			for j := range set {
+				set[j].Target = list[i].Target
+			}
 		}
 	}
 	return list, nil
@@ -49,52 +85,46 @@ const (
 	majority = fleet/2 + 1
 )
 
-// allFaults are those that a client which talks to the nodes itself sees like redlockd.
-var allFaults = []rows.Fault{rows.Stopped}
+// faults are those that a client which talks to the nodes itself sees like redlockd does.
+var faults = []rows.Fault{rows.Stopped, rows.Slow, rows.Dead, rows.Restarting}
 
-// plan is which rows of a peer are measured. Only what something else in the table is compared with, since the whole run is not to
-// take longer than people wait.
-type plan []rows.Row
-
-// lock: takes, not pipelined, by so many clients.
-func lock(nodes int, clients ...int) plan {
-	p := plan{{Nodes: nodes, Work: load.Take, Clients: 0, Pipeline: 1, Generator: rows.Own}} // what the others are made from
+// row is rows of one kind of work, not pipelined, by so many clients.
+func row(work load.Work, nodes int, clients ...int) []rows.Row {
+	var list []rows.Row
 	for _, c := range clients {
-		r := p[0]
-		r.Clients = c
-		p = append(p, r)
+		list = append(list, rows.Row{Nodes: nodes, Work: work, Clients: c, Pipeline: 1, Generator: rows.Own})
 	}
-	return p
+	return list
 }
 
-// broken: takes by fifty clients, with each of these faults.
-func (p plan) broken(faults ...rows.Fault) plan {
+// broken is takes by fifty clients, with each of these faults.
+func broken(nodes int, faults ...rows.Fault) []rows.Row {
+	var list []rows.Row
 	for _, f := range faults {
-		r := p[0]
-		r.Clients, r.Fault = 50, f
-		p = append(p, r)
+		r := row(load.Take, nodes, 50)[0]
+		r.Fault = f
+		list = append(list, r)
 	}
-	return p
+	return list
 }
 
-// cycles: take and release.
-func (p plan) cycles(clients ...int) plan {
-	for _, c := range clients {
-		r := p[0]
-		r.Clients, r.Work = c, load.Cycle
-		p = append(p, r)
-	}
-	return p
-}
-
-// pipelined: takes in such pipelines.
-func (p plan) pipelined(clients int, depths ...int) plan {
+// piped is takes by fifty clients, in such pipelines.
+func piped(nodes int, depths ...int) []rows.Row {
+	var list []rows.Row
 	for _, d := range depths {
-		r := p[0]
-		r.Clients, r.Pipeline = clients, d
-		p = append(p, r)
+		r := row(load.Take, nodes, 50)[0]
+		r.Pipeline = d
+		list = append(list, r)
 	}
-	return p
+	return list
+}
+
+// open is these rows in an open loop, at such a percentage of the rate of the closed one.
+func open(share int, list []rows.Row) []rows.Row {
+	for i := range list {
+		list[i].Open = share
+	}
+	return list
 }
 
 // What the peers below keep between Start and Check belongs to one row; rows are measured one after the other.
@@ -102,28 +132,26 @@ func (p plan) pipelined(clients int, depths ...int) plan {
 // connector opens redsync's pools.
 type connector func(ctx context.Context, addrs []string, clients int, limit time.Duration) (*pools, error)
 
-func redsyncPeer(target rows.Target, label, version string, connect connector, failFast bool, p plan) measure.Peer {
+func redsyncPeer(version string, connect connector, failFast bool, peer measure.Peer) measure.Peer {
 	var to *pools
 	var s *samples
-	return measure.Peer{
-		Target: target, Label: label, Version: version, Rows: p[1:],
-		Start: func(ctx context.Context, stage *measure.Stage) (running measure.Running, err error) {
-			s = new(samples)
-			to, err = connect(ctx, stage.Addrs, stage.Row.Clients, nodeTimeout(stage.Row.Fault))
-			return measure.Running{Close: to.close}, err
-		},
-		Dial: func(stage *measure.Stage, client int) (load.Worker, error) {
-			return newRedsyncClient(to, stage.Row.Work, failFast, keys{client: client}, s.client()), nil
-		},
-		Check: func(_ context.Context, stage *measure.Stage) error {
-			return s.checkOn(stage.Nodes, stage.Row.Work, majority)
-		},
+	peer.Version = version
+	peer.Start = func(ctx context.Context, stage *measure.Stage) (running measure.Running, err error) {
+		s = new(samples)
+		to, err = connect(ctx, stage.Addrs, stage.Row.Clients, nodeTimeout(stage.Row.Fault))
+		return measure.Running{Close: to.close}, err
 	}
+	peer.Dial = func(stage *measure.Stage, client int) (load.Worker, error) {
+		return newRedsyncClient(to, stage.Row.Work, failFast, keys{client: client}, s.client())
+	}
+	peer.Check = func(_ context.Context, stage *measure.Stage) error {
+		return s.checkOn(stage.Nodes, proof(stage.Row.Work), majority)
+	}
+	return peer
 }
 
-func redlockPeer(dir string, stderr io.Writer, p plan) measure.Peer {
-	peer := measure.Peer{Target: "redlock-node", Label: "redlock for Node.js", Rows: p[1:], Missing: missing(node)}
-	if peer.Missing != "" {
+func redlockPeer(dir string, stderr io.Writer, peer measure.Peer) measure.Peer {
+	if peer.Missing = missing(node); peer.Missing != "" {
 		return peer
 	}
 	if err := installModules(dir, stderr); err != nil {
@@ -141,39 +169,41 @@ func redlockPeer(dir string, stderr io.Writer, p plan) measure.Peer {
 		return measure.Running{Pids: []int{program.Pid()}, Close: program.Close}, nil
 	}
 	peer.Load = func(ctx context.Context, stage *measure.Stage, plan load.Plan) (load.Result, error) {
-		return redlockLoad(ctx, program.Addr, plan, stage.Row.Work == load.Cycle, s)
+		return redlockLoad(ctx, program.Addr, plan, stage.Row.Work, s)
 	}
 	peer.Check = func(_ context.Context, stage *measure.Stage) error {
-		return s.checkOn(stage.Nodes, stage.Row.Work, majority)
+		command := proof(stage.Row.Work)
+		if stage.Row.Work == load.Refused {
+			command = "exists" // its script asks before it takes
+		}
+		return s.checkOn(stage.Nodes, command, majority)
 	}
 	return peer
 }
 
-func rueidisPeer(target rows.Target, label string, keyMajority int32, p plan) measure.Peer {
+func rueidisPeer(keyMajority int32, peer measure.Peer) measure.Peer {
 	var locker rueidislock.Locker
 	var s *samples
-	return measure.Peer{
-		Target: target, Label: label, Version: module("github.com/redis/rueidis"), Rows: p[1:],
-		Start: func(_ context.Context, stage *measure.Stage) (running measure.Running, err error) {
-			s = new(samples)
-			if locker, err = newLocker(stage.Addrs[0], keyMajority); err != nil {
-				return running, err
-			}
-			return measure.Running{Close: func() error { locker.Close(); return nil }}, nil
-		},
-		Dial: func(_ *measure.Stage, client int) (load.Worker, error) {
-			return &rueidisClient{locker: locker, keys: keys{client: client}, sample: s.client()}, nil
-		},
-		Check: func(_ context.Context, stage *measure.Stage) error {
-			return s.checkOn(stage.Nodes, stage.Row.Work, uint64(keyMajority))
-		},
+	peer.Version = module("github.com/redis/rueidis")
+	peer.Start = func(_ context.Context, stage *measure.Stage) (running measure.Running, err error) {
+		s = new(samples)
+		if locker, err = newLocker(stage.Addrs[0], keyMajority); err != nil {
+			return running, err
+		}
+		return measure.Running{Close: func() error { locker.Close(); return nil }}, nil
 	}
+	peer.Dial = func(_ *measure.Stage, client int) (load.Worker, error) {
+		return &rueidisClient{locker: locker, keys: keys{client: client}, sample: s.client()}, nil
+	}
+	peer.Check = func(_ context.Context, stage *measure.Stage) error {
+		return s.checkOn(stage.Nodes, proof(stage.Row.Work), uint64(keyMajority))
+	}
+	return peer
 }
 
 // twemproxyPeer is measured by the engine's own clients, which check each answer; so there is nothing to check afterwards.
-func twemproxyPeer(p plan) measure.Peer {
-	peer := measure.Peer{Target: "twemproxy", Label: "twemproxy", Rows: p[1:], Missing: missing(nutcracker)}
-	if peer.Missing != "" {
+func twemproxyPeer(peer measure.Peer) measure.Peer {
+	if peer.Missing = missing(nutcracker); peer.Missing != "" {
 		return peer
 	}
 	peer.Version = says(nutcracker.find(), "--version")
@@ -187,9 +217,8 @@ func twemproxyPeer(p plan) measure.Peer {
 	return peer
 }
 
-func etcdPeer(p plan) measure.Peer {
-	peer := measure.Peer{Target: "etcd", Label: fmt.Sprintf("etcd, %d members, writing to disk", etcdMembers), Rows: p[1:], Missing: missing(etcdServer)}
-	if peer.Missing != "" {
+func etcdPeer(peer measure.Peer) measure.Peer {
+	if peer.Missing = missing(etcdServer); peer.Missing != "" {
 		return peer
 	}
 	peer.Version = says(etcdServer.find(), "--version") + ", its Go client " + module("go.etcd.io/etcd/client/v3")

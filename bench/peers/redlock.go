@@ -18,10 +18,11 @@ import (
 
 // redlockReport is one line of redlock/load.mjs, which says what they mean.
 type redlockReport struct {
-	Ops    uint64
-	Errors uint64
-	Error  string
-	NS     []int64
+	Ops     uint64
+	Granted uint64
+	Errors  uint64
+	Error   string
+	NS      []int64
 
 	Done bool
 	Hung uint64
@@ -47,7 +48,7 @@ func startRedlock(dir string, nodes []string) (*servers.Program, error) {
 }
 
 // redlockLoad lets the program at addr carry out the plan, and tells the samples which locks it believes in.
-func redlockLoad(ctx context.Context, addr string, plan load.Plan, release bool, s *samples) (result load.Result, err error) {
+func redlockLoad(ctx context.Context, addr string, plan load.Plan, work load.Work, s *samples) (result load.Result, err error) {
 	conn, err := net.DialTimeout("tcp", addr, answerLimit)
 	if err != nil {
 		return result, err
@@ -60,7 +61,7 @@ func redlockLoad(ctx context.Context, addr string, plan load.Plan, release bool,
 		return result, err
 	}
 	if err := json.NewEncoder(conn).Encode(map[string]any{
-		"clients": plan.Clients, "release": release, "expiry": expiry.Milliseconds(),
+		"clients": plan.Clients, "work": work, "expiry": expiry.Milliseconds(),
 		"warmup": plan.Warmup.Milliseconds(), "measure": plan.Measure.Milliseconds(),
 	}); err != nil {
 		return result, err
@@ -68,12 +69,12 @@ func redlockLoad(ctx context.Context, addr string, plan load.Plan, release bool,
 	hooks := make(chan error, 1)
 	go func() { hooks <- callHooks(ctx, plan) }()
 	result = load.Result{Measured: plan.Measure, Latency: new(load.Histogram)}
-	err = redlockReports(conn, &result, release, s)
+	err = redlockReports(conn, &result, work, s)
 	return result, errors.Join(err, <-hooks)
 }
 
 // redlockReports adds up the reports until the program is done.
-func redlockReports(from io.Reader, result *load.Result, release bool, s *samples) error {
+func redlockReports(from io.Reader, result *load.Result, work load.Work, s *samples) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxReport)
 	for lines.Scan() {
@@ -82,6 +83,7 @@ func redlockReports(from io.Reader, result *load.Result, release bool, s *sample
 			return fmt.Errorf("a report of redlock: %w", err)
 		}
 		result.Ops += r.Ops
+		result.Granted += r.Granted
 		result.Errors += r.Errors + r.Hung
 		if result.FirstError == "" {
 			result.FirstError = r.Error
@@ -95,8 +97,9 @@ func redlockReports(from io.Reader, result *load.Result, release bool, s *sample
 		if r.Hung > 0 && result.FirstError == "" {
 			result.FirstError = fmt.Sprintf("%d loops hung", r.Hung)
 		}
+		released := work == load.Cycle || work == load.Contended
 		for _, l := range r.Last {
-			*s.client() = sample{got: l.Got, last: held{key: l.Key, token: l.Token, released: release}}
+			*s.client() = sample{got: l.Got, last: held{key: l.Key, token: l.Token, released: released}}
 		}
 		return nil
 	}

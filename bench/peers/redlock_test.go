@@ -16,7 +16,7 @@ func TestRedlockReports(t *testing.T) {
 		{strings.Repeat("x", maxReport+1), "token too long"},
 	} {
 		result, s := load.Result{Latency: new(load.Histogram)}, new(samples)
-		err := redlockReports(strings.NewReader(c.lines), &result, false, s)
+		err := redlockReports(strings.NewReader(c.lines), &result, load.Take, s)
 		if c.want != "" {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)

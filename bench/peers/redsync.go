@@ -12,6 +12,7 @@ import (
 	rsredigo "github.com/go-redsync/redsync/v4/redis/redigo"
 	"github.com/gomodule/redigo/redis"
 	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"redlockd/bench/load"
 	"redlockd/bench/rows"
@@ -68,6 +69,9 @@ func redigoPools(ctx context.Context, addrs []string, clients int, limit time.Du
 	return p, nil
 }
 
+// What go-redis has to say about a node that we have broken would fill the screen.
+func init() { logging.Disable() }
+
 // goredisPools: no retries, because a take that is sent twice refuses itself, and one try to connect, as with redigo.
 func goredisPools(ctx context.Context, addrs []string, clients int, limit time.Duration) (*pools, error) {
 	p := new(pools)
@@ -123,30 +127,60 @@ type redsyncClient struct {
 	options []redsync.Option
 	keys    keys
 	sample  *sample
+	granted uint64
 	wrong   string
 }
 
-func newRedsyncClient(p *pools, work load.Work, failFast bool, k keys, s *sample) *redsyncClient {
-	return &redsyncClient{rs: redsync.New(p.nodes...), work: work, keys: k, sample: s, options: []redsync.Option{
+var _ load.Tally = (*redsyncClient)(nil)
+
+func newRedsyncClient(p *pools, work load.Work, failFast bool, k keys, s *sample) (*redsyncClient, error) {
+	c := &redsyncClient{rs: redsync.New(p.nodes...), work: work, keys: k, sample: s, options: []redsync.Option{
 		redsync.WithExpiry(expiry), redsync.WithTries(1), redsync.WithFailFast(failFast),
 	}}
+	if work == load.Refused {
+		holder := c.rs.NewMutex(k.own(), c.options...)
+		if err := holder.Lock(); err != nil {
+			return nil, err
+		}
+		s.last = held{key: holder.Name(), token: holder.Value()}
+	}
+	return c, nil
 }
 
-// Step implements load.Worker: one lock, which nobody else wants.
+// Step implements load.Worker: one lock.
 func (c *redsyncClient) Step() (good, bad int, err error) {
-	mutex := c.rs.NewMutex(c.keys.next(), c.options...)
-	if err := mutex.Lock(); err != nil {
+	mutex := c.rs.NewMutex(c.keys.of(c.work), c.options...)
+	err = mutex.Lock()
+	if refused := isRefusal(err); c.work == load.Refused {
+		if !refused {
+			return 0, c.failed("a take of what another holds", err), nil
+		}
+		c.sample.got++
+		return 1, 0, nil
+	} else if c.work == load.Contended && refused {
+		return 1, 0, nil
+	}
+	if err != nil {
 		return 0, c.failed("take", err), nil
 	}
 	if c.work == load.Take {
 		c.sample.note(held{key: mutex.Name(), token: mutex.Value()})
 		return 1, 0, nil
 	}
+	c.granted++
 	if ok, err := mutex.Unlock(); !ok {
 		return 0, c.failed("release", err), nil
 	}
 	c.sample.note(held{key: mutex.Name(), released: true})
 	return 1, 0, nil
+}
+
+// isRefusal: nodes said that somebody else has it, and no node failed.
+func isRefusal(err error) bool {
+	var failed *redsync.RedisError
+	var taken *redsync.ErrTaken
+	var nodeTaken *redsync.ErrNodeTaken
+	return !errors.As(err, &failed) && (errors.As(err, &taken) || errors.As(err, &nodeTaken))
 }
 
 // failed counts a wrong answer; the client goes on, since the pools replace what is broken.
@@ -156,6 +190,9 @@ func (c *redsyncClient) failed(what string, err error) (bad int) {
 	}
 	return 1
 }
+
+// Granted implements load.Tally.
+func (c *redsyncClient) Granted() uint64 { return c.granted }
 
 // Wrong implements load.Worker.
 func (c *redsyncClient) Wrong() string { return c.wrong }

@@ -16,7 +16,7 @@ import (
 // expiry is that of every lock here, as of load.TTL: longer than a row, so that none ends by itself.
 const expiry = 30 * time.Second
 
-// keys are those of one client: every one is used once.
+// keys are those of one client.
 type keys struct {
 	client int
 	n      uint64
@@ -27,6 +27,20 @@ func (k *keys) next() string {
 	return fmt.Sprintf("lock:%04d:%010d", k.client, k.n)
 }
 
+// own is one that only this client asks for, all through the row.
+func (k *keys) own() string { return fmt.Sprintf("lock:%04d", k.client) }
+
+// of is the key for the next piece of such work.
+func (k *keys) of(work load.Work) string {
+	switch work {
+	case load.Refused:
+		return k.own()
+	case load.Contended:
+		return "lock" // everybody's
+	}
+	return k.next()
+}
+
 // samples are what each client believes: a library that says yes without asking anybody would be the fastest of all, so
 // after a row we look whether the last locks stand where they should, and whether the nodes have done as much as was counted.
 type samples struct {
@@ -34,7 +48,7 @@ type samples struct {
 	clients []*sample
 }
 
-// sample is one client's: how many locks it has got, and the last of them.
+// sample is one client's: how many locks it has got (or was rightly refused, where all are held), and the last of them.
 type sample struct {
 	got  uint64
 	last held
@@ -89,15 +103,11 @@ func (s *samples) check(stands func(h held) (bool, error)) error {
 }
 
 // checkOn is check on Redis nodes: a lock stands when a majority of them all has it with its token. And the nodes together must
-// have carried out as many takes, or deletions where locks are released, as the locks that were counted needed votes.
-func (s *samples) checkOn(nodes []*servers.Redis, work load.Work, votes uint64) error {
+// have carried out this command as often as the locks that were counted needed votes.
+func (s *samples) checkOn(nodes []*servers.Redis, command string, votes uint64) error {
 	up := answering(nodes)
 	if err := s.check(onMajority(up, len(nodes))); err != nil {
 		return err
-	}
-	command := "del"
-	if work == load.Take {
-		command = "set"
 	}
 	var done uint64
 	for _, addr := range up {
@@ -111,6 +121,14 @@ func (s *samples) checkOn(nodes []*servers.Redis, work load.Work, votes uint64) 
 		return fmt.Errorf("%d locks of %d votes were counted, but the nodes have carried out only %d %s", s.got(), votes, done, command)
 	}
 	return nil
+}
+
+// proof is the command that a node has carried out once for each lock: what takes it, also where it is refused, or what deletes it.
+func proof(work load.Work) string {
+	if work == load.Take || work == load.Refused {
+		return "set"
+	}
+	return "del"
 }
 
 // calls is how often a node has carried out a command, in scripts or not.

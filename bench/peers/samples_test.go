@@ -33,7 +33,7 @@ func TestSamples(t *testing.T) {
 	}
 	say := func(s *samples, work load.Work, want string) {
 		t.Helper()
-		err := s.checkOn(nodes, work, 2)
+		err := s.checkOn(nodes, proof(work), 2)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -1,8 +1,9 @@
 // Takes locks in concurrent loops, and reports how that goes. For each connection to its port it carries out one plan:
 //
-//   plan     {"clients":50,"release":false,"expiry":30000,"warmup":500,"measure":2500}   times in ms
-//   reports  {"ops":12,"errors":0,"error":"","ns":[81000, …]}   a line each 100 ms: good ones that ended in the measured time, wrong
-//            ones, the latencies of those that began in it
+//   plan     {"work":"take","clients":50,"expiry":30000,"warmup":500,"measure":2500}   times in ms; work as in bench/load
+//   reports  {"ops":12,"granted":0,"errors":0,"error":"","ns":[81000, …]}   a line each 100 ms: good ones that ended in the
+//            measured time, how many of them were granted where that is in question, wrong ones, the latencies of those that
+//            began in the measured time
 //   the end  {"done":true,"hung":0,"last":[{"key":"lock:0000:17","token":"…","got":18}, …]}   for each loop: its last good one, and
 //            how many there were, warm-up included
 //
@@ -11,7 +12,7 @@
 import net from 'node:net';
 import readline from 'node:readline';
 import Redis from 'ioredis';
-import Redlock from 'redlock';
+import Redlock, { ResourceLockedError } from 'redlock';
 
 const REPORT = 100; // ms between two reports
 const GRACE = 5000; // ms after the measured time for answers that are still outstanding
@@ -27,40 +28,72 @@ const redises = nodes.map((node) => {
 });
 const redlock = new Redlock(redises, { retryCount: 0 });
 
-async function carryOut(plan, report) {
-  let fresh = { ops: 0, errors: 0, error: '', ns: [] };
+// Was it refused because somebody else has it, and nothing else went wrong?
+async function isRefusal(error) {
+  const stats = await Promise.all(error.attempts ?? []);
+  const against = stats.flatMap(({ votesAgainst }) => [...votesAgainst.values()]);
+  return against.length > 0 && against.every((vote) => vote instanceof ResourceLockedError);
+}
+
+async function carryOut({ work, clients, expiry, warmup, measure }, report) {
+  const nothing = () => ({ ops: 0, granted: 0, errors: 0, error: '', ns: [] });
+  const own = (client) => `lock:${String(client).padStart(4, '0')}`;
+  let fresh = nothing();
   const last = [];
+  if (work === 'refused') {
+    await Promise.all([...Array(clients).keys()].map(async (client) => {
+      last[client] = { key: own(client), token: (await redlock.acquire([own(client)], expiry)).value, got: 0 };
+    }));
+  }
+  const [from, to] = [warmup, warmup + measure];
   const base = performance.now();
-  const [from, to] = [plan.warmup, plan.warmup + plan.measure];
+
+  // One piece of work: was the lock granted?
+  async function once(client, n) {
+    const key = { refused: own(client), contended: 'lock' }[work] ?? `${own(client)}:${n}`;
+    let lock;
+    try {
+      lock = await redlock.acquire([key], expiry);
+    } catch (error) {
+      if (!['refused', 'contended'].includes(work) || !await isRefusal(error)) throw error;
+      if (work === 'refused') last[client].got += 1;
+      return false;
+    }
+    if (work === 'refused') throw new Error('a lock that another holds was granted');
+    if (work !== 'take') await lock.release();
+    last[client] = { key, token: lock.value, got: (last[client]?.got ?? 0) + 1 };
+    return true;
+  }
 
   async function loop(client) {
     let now = performance.now() - base;
     for (let n = 0; now < to; n += 1) {
       const began = now;
-      const key = `lock:${String(client).padStart(4, '0')}:${n}`;
-      let good = false;
+      let granted = false;
+      let good = true;
       try {
-        const lock = await redlock.acquire([key], plan.expiry);
-        if (plan.release) await lock.release();
-        last[client] = { key, token: lock.value, got: (last[client]?.got ?? 0) + 1 };
-        good = true;
+        granted = await once(client, n);
       } catch (error) {
+        good = false;
         fresh.errors += 1;
         fresh.error ||= String(error.message);
       }
       now = performance.now() - base;
       if (began >= from) fresh.ns.push(Math.round((now - began) * 1e6));
-      if (good && now >= from && now < to) fresh.ops += 1;
+      if (good && now >= from && now < to) {
+        fresh.ops += 1;
+        if (granted && work === 'contended') fresh.granted += 1;
+      }
     }
   }
 
   const flush = () => {
     report(fresh);
-    fresh = { ops: 0, errors: 0, error: '', ns: [] };
+    fresh = nothing();
   };
   const timer = setInterval(flush, REPORT);
-  let running = plan.clients;
-  const loops = [...Array(plan.clients).keys()].map((client) => loop(client).then(() => { running -= 1; }));
+  let running = clients;
+  const loops = [...Array(clients).keys()].map((client) => loop(client).then(() => { running -= 1; }));
   await Promise.race([Promise.all(loops), new Promise((resolve) => { setTimeout(resolve, to + GRACE); })]);
   clearInterval(timer);
   flush();
