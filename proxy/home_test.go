@@ -24,6 +24,7 @@ type always struct{ answer quorum.Answer }
 func (a always) Name() string                                                   { return "node" }
 func (a always) State() quorum.NodeState                                        { return quorum.NodeState{Name: "node", Health: quorum.Up} }
 func (a always) Owe(*quorum.Request, time.Duration)                             {}
+func (a always) Flush(time.Duration)                                            {}
 func (a always) Admit() error                                                   { return nil }
 func (a always) Send(_ *quorum.Request, _ time.Duration, v quorum.Voter, i int) { v.Hear(i, a.answer) }
 

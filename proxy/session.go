@@ -145,6 +145,7 @@ func (c *session) begin(cmd redcon.Command) {
 	case s.command.Verb == commands.ScriptAdmin:
 		s.done = c.scriptAdmin(&s.command) // at once: a command behind it may need the script
 	case s.command.Verb == commands.Redlock:
+		c.server.Fleet.Flush() // an ADMIT may take its time
 		s.done = c.redlock(&s.command)
 	case s.command.Verb == commands.Select:
 		s.err = c.selectDB(s.command.Args[1])
@@ -335,6 +336,7 @@ func (c *session) abandon() {
 			t.GiveBack()
 		}
 	}
+	c.server.Fleet.Flush()
 	c.steps = nil
 	c.subs.release()
 	for _, t := range c.grants {

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +42,9 @@ type Fleet struct {
 	// order makes all pipes get the rounds in the same order, so that two clients of
 	// this proxy can never split a vote between them.
 	order sync.Mutex
+
+	unsent   atomic.Int64 // rounds that lie on the pipes since the last flush began
+	flushing atomic.Bool
 
 	stats struct{ granted, denied, undecided, late, splits, undone, toppedUp atomic.Uint64 }
 }
@@ -130,7 +134,8 @@ func (f *Fleet) Reserve() { f.flying <- struct{}{} }
 // Release gives up a reservation that no Start will use.
 func (f *Fleet) Release() { <-f.flying }
 
-// Start carries req to every node, in the room that was reserved, and does not wait. now is our clock, read
+// Start carries req to every node, in the room that was reserved, and does not wait. The nodes get it with the
+// next Flush or Wait. now is our clock, read
 // by the caller since room was reserved: T1, before the first byte is sent (R10). The rounds of
 // one batch may share it: it makes a round count as longer than it was, never shorter.
 func (f *Fleet) Start(req *Request, now time.Duration) *Ticket {
@@ -150,6 +155,38 @@ func (f *Fleet) carry(r *run, req *Request, now time.Duration) {
 	for i, n := range f.nodes {
 		n.Send(req, now, r, i) // R11
 	}
+	f.unsent.Add(1)
+}
+
+// Flush lets the pipes write what was started until now. It does not wait. Whoever comes while another is at it leaves it to
+// them: one flush for many rounds.
+func (f *Fleet) Flush() {
+	if f.unsent.Load() == 0 || !f.flushing.CompareAndSwap(false, true) {
+		return // whoever is at it looks once more when it is done
+	}
+	f.flushOnce()
+	if f.unsent.Load() > 0 {
+		go f.flushOn() // for the others: our own client must not wait for that
+	}
+}
+
+func (f *Fleet) flushOn() {
+	for f.unsent.Load() > 0 && f.flushing.CompareAndSwap(false, true) {
+		f.flushOnce()
+	}
+}
+
+// flushOnce lets all others who can run start their rounds first: the more there are in a flush, the less it costs each of them.
+func (f *Fleet) flushOnce() {
+	if len(f.flying) > 1 {
+		runtime.Gosched()
+	}
+	f.unsent.Store(0) // before the pipes are looked at: what is started from here on is counted anew
+	now := f.clock()
+	for _, n := range f.nodes {
+		n.Flush(now)
+	}
+	f.flushing.Store(false)
 }
 
 // Hear implements Voter.
@@ -192,6 +229,7 @@ func (r *run) wait() Ruling {
 // for so far: tried again later, it would overtake what the client has sent behind it.
 func (t *Ticket) Wait(last bool) {
 	for try := 0; ; try++ {
+		t.fleet.Flush()
 		ruling := t.run.wait()
 		if !last || try == t.fleet.rules.SplitRetries || !t.split(ruling) {
 			return
@@ -224,6 +262,7 @@ func (t *Ticket) split(r Ruling) bool {
 	for _, key := range keys {
 		t.fleet.Reserve()
 		who := t.fleet.Start(&Request{Op: Get, Key: key}, t.fleet.clock())
+		t.fleet.Flush()
 		holder := who.run.wait()
 		if holder.Verdict == Granted || holder.Votes.Yes+holder.Votes.No < Majority(len(t.fleet.nodes)) {
 			return false

@@ -41,6 +41,8 @@ func (s *scripted) Send(req *Request, now time.Duration, voter Voter, i int) {
 	voter.Hear(i, a)
 }
 
+func (s *scripted) Flush(time.Duration) {}
+
 func (s *scripted) Owe(req *Request, _ time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

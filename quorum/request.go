@@ -126,8 +126,8 @@ type Request struct {
 	Later bool
 
 	// Wire is for whoever implements Node: what the request looks like on its wire,
-	// made once for all nodes.
-	Wire any
+	// made once for all nodes; nil if that depends on when it is told.
+	Wire []byte
 }
 
 // most is the highest number one node can count to: the bound for what an unheard one might say.

@@ -55,7 +55,7 @@ func (c Command) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	}
 	var list []rows.Row
 	if err == nil {
-		if list = rows.Select(withPeers(rows.All(o.redisBenchmark), peers), o.rows); len(list) == 0 {
+		if list = o.choose(peers); len(list) == 0 {
 			err = fmt.Errorf("--rows %q matches no row; see --list", o.rows)
 		}
 	}

@@ -20,12 +20,9 @@ type usage struct {
 }
 
 func (s *Stage) usage() usage {
-	u := usage{at: time.Now(), generator: ownCPU(), busy: busyCPU()}
+	u := usage{at: time.Now(), generator: ownCPU(), busy: busyCPU(), nodes: s.nodesCPU()}
 	for _, pid := range s.running.Pids {
 		u.proxy += cpuOf(pid)
-	}
-	for _, n := range s.Nodes {
-		u.nodes += cpuOf(n.Pid())
 	}
 	return u
 }

@@ -13,7 +13,9 @@ import (
 
 // options are what the command line says.
 type options struct {
-	rows           *regexp.Regexp
+	rows           *regexp.Regexp // nil: the usual ones
+	all            bool
+	quick          bool
 	length         time.Duration // per row
 	warmup         time.Duration
 	jsonFile       string
@@ -24,7 +26,7 @@ type options struct {
 }
 
 const (
-	defaultSeconds = 2.5 // makes about two minutes of all rows
+	defaultSeconds = 2.5 // makes about four minutes of the usual rows
 	minSeconds     = 0.05
 	maxSeconds     = 20 // locks live 30 s: none may end by itself within a row
 	quickSeconds   = 0.2
@@ -37,11 +39,12 @@ func parse(name string, args []string, out io.Writer, more func(*flag.FlagSet)) 
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(out)
 	var o options
-	pattern := fs.String("rows", "", "measure only rows whose name matches this `regexp`, and those they are compared with (see --list)")
+	pattern := fs.String("rows", "", "measure only rows whose name matches this `regexp`, of all there are, and those they are compared with (see --list)")
+	fs.BoolVar(&o.all, "all", false, "measure every row there is, not only the usual ones; takes a quarter of an hour and more")
 	seconds := fs.Float64("seconds", defaultSeconds, "measured `seconds` per row; longer is steadier")
-	quick := fs.Bool("quick", false, "very short rows, to see that everything works; the figures mean nothing")
+	fs.BoolVar(&o.quick, "quick", false, "very short rows, to see that everything works; the figures mean nothing")
 	fs.StringVar(&o.jsonFile, "json", "", "also write everything to this `file`")
-	fs.BoolVar(&o.list, "list", false, "print the names of the rows and exit")
+	fs.BoolVar(&o.list, "list", false, "print the names of the rows that would be measured and exit")
 	fs.BoolVar(&o.redisBenchmark, "redis-benchmark", false, "also let redis-benchmark make the load, as a second opinion on our generator")
 	fs.StringVar(&o.redlockd, "redlockd", "", "measure this `binary` instead of building one")
 	flags := fs.String("redlockd-flags", "", "more `flags` for redlockd, separated by spaces")
@@ -56,7 +59,7 @@ func parse(name string, args []string, out io.Writer, more func(*flag.FlagSet)) 
 	}
 	set := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
-	if *quick && set["seconds"] {
+	if o.quick && set["seconds"] {
 		return o, errors.New("--quick and --seconds exclude each other")
 	}
 	if !(*seconds >= minSeconds && *seconds <= maxSeconds) { // written so that NaN is refused
@@ -64,12 +67,17 @@ func parse(name string, args []string, out io.Writer, more func(*flag.FlagSet)) 
 			*seconds, minSeconds, float64(maxSeconds))
 	}
 	o.length, o.warmup = duration(*seconds), duration(min(warmupSeconds, *seconds))
-	if *quick {
+	if o.quick {
 		o.length, o.warmup = duration(quickSeconds), duration(quickWarmup)
 	}
-	var err error
-	if o.rows, err = regexp.Compile(*pattern); err != nil {
-		return o, fmt.Errorf("--rows: %w", err)
+	if o.all && set["rows"] {
+		return o, errors.New("--rows and --all exclude each other: --rows chooses of all rows")
+	}
+	if set["rows"] {
+		var err error
+		if o.rows, err = regexp.Compile(*pattern); err != nil {
+			return o, fmt.Errorf("--rows: %w", err)
+		}
 	}
 	o.redlockdFlags = strings.Fields(*flags)
 	return o, nil

@@ -13,6 +13,7 @@ import (
 
 	"redlockd/bench/load"
 	"redlockd/bench/rows"
+	"redlockd/bench/servers"
 )
 
 // runBench runs the whole program in a temporary directory of its own and checks that it leaves nothing in there.
@@ -173,7 +174,7 @@ func TestWhatRowsCannotAskFor(t *testing.T) {
 	if _, err := b.withRedisBenchmark(context.Background(), rows.Row{Work: load.Cycle}, nil); err == nil {
 		t.Error("redis-benchmark does not release")
 	}
-	if err := new(Stage).breakIt("flooded"); err == nil {
+	if err := (&Stage{Row: rows.Row{Fault: "flooded"}, Nodes: make([]*servers.Redis, 1)}).breakIt(); err == nil {
 		t.Error("an unknown fault")
 	}
 }

@@ -17,6 +17,7 @@ type Peer struct {
 	Version string
 	Missing string     // why it is left out, and how to get it; empty: it is measured
 	Rows    []rows.Row // what of it is measured, each with this Target; they are put beside redlockd's rows of the same shape
+	More    []rows.Row // what else, with --all or --rows
 
 	// Start starts what the peer needs of its own for one row: twemproxy, etcd, node. Nil: nothing.
 	Start func(ctx context.Context, s *Stage) (Running, error)
@@ -39,21 +40,41 @@ type Running struct {
 	Close func() error // ends all of it; nil: there is nothing to end
 }
 
-// withPeers puts each peer's rows behind the last row of the same shape, so that what is compared is measured close together.
-func withPeers(all []rows.Row, peers []Peer) []rows.Row {
+// choose is the rows to measure.
+func (o options) choose(peers []Peer) []rows.Row {
+	usual := present(peers, func(p Peer) []rows.Row { return p.Rows })
+	more := present(peers, func(p Peer) []rows.Row { return p.More })
+	all := beside(beside(rows.All(o.redisBenchmark), usual), more)
+	switch {
+	case o.rows != nil:
+		return rows.Select(all, o.rows)
+	case o.all:
+		return all
+	}
+	return rows.Usual(all, usual...)
+}
+
+// present is the rows of the peers that are not left out.
+func present(peers []Peer, of func(Peer) []rows.Row) []rows.Row {
+	var list []rows.Row
 	for _, p := range peers {
-		if p.Missing != "" {
-			continue
+		if p.Missing == "" {
+			list = append(list, of(p)...)
 		}
-		for _, r := range p.Rows {
-			at := len(all)
-			for i, other := range all {
-				if other.SameShape(r) {
-					at = i + 1
-				}
+	}
+	return list
+}
+
+// beside puts each row behind the last one of its shape, so that what is compared is measured close together.
+func beside(all, more []rows.Row) []rows.Row {
+	for _, r := range more {
+		at := len(all)
+		for i, other := range all {
+			if other.SameShape(r) {
+				at = i + 1
 			}
-			all = slices.Insert(all, at, r)
 		}
+		all = slices.Insert(all, at, r)
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"redlockd/bench/load"
 	"redlockd/bench/report"
 	"redlockd/bench/rows"
 )
@@ -23,5 +24,9 @@ func (p progress) begin(i int, r rows.Row) {
 
 func (p progress) end(i int, l report.Line) {
 	left := time.Since(p.started) / time.Duration(i+1) * time.Duration(p.total-i-1)
-	fmt.Fprintf(p.w, "%11s/s  p99 %8.3f ms  errors %d   (%d s left)\n", report.Thousands(l.PerSecond), l.P99, l.Errors, int(left.Seconds()))
+	came := fmt.Sprintf("%11s/s  p99 %8.3f ms", report.Thousands(l.PerSecond), l.P99)
+	if l.Row.Work == load.Idle {
+		came = fmt.Sprintf("%9.1f KiB a client      ", l.ClientKiB)
+	}
+	fmt.Fprintf(p.w, "%s  errors %d   (%d s left)\n", came, l.Errors, int(left.Seconds()))
 }

@@ -23,7 +23,8 @@ type bench struct {
 	peers     []Peer
 	dir       string
 	binary    string
-	unwatched string // the binary built without the watch
+	unwatched string               // the binary built without the watch
+	rates     map[rows.Row]float64 // what came out so far
 	stderr    io.Writer
 }
 
@@ -34,7 +35,7 @@ func measureAll(ctx context.Context, o options, peers []Peer, list []rows.Row, r
 			return fmt.Errorf("--json: %w", err)
 		}
 	}
-	b := &bench{options: o, peers: peers, binary: o.redlockd, stderr: stderr}
+	b := &bench{options: o, peers: peers, rates: map[rows.Row]float64{}, binary: o.redlockd, stderr: stderr}
 	if b.dir, err = os.MkdirTemp("", "redlockd-bench-"); err != nil {
 		return err
 	}
@@ -52,6 +53,7 @@ func measureAll(ctx context.Context, o options, peers []Peer, list []rows.Row, r
 			fmt.Fprintln(stderr)
 			return fmt.Errorf("%s: %w", row.Name(), err)
 		}
+		b.rates[row] = line.PerSecond
 		rep.Add(line)
 		p.end(i, line)
 	}
@@ -106,9 +108,12 @@ func (b *bench) measure(ctx context.Context, row rows.Row) (line report.Line, er
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	stalled := watchStalls()
-	if row.Generator == rows.RedisBenchmark {
+	switch {
+	case row.Generator == rows.RedisBenchmark:
 		line, err = b.withRedisBenchmark(ctx, row, s)
-	} else {
+	case row.Work == load.Idle:
+		line, err = b.withIdleClients(ctx, s)
+	default:
 		line, err = b.withOwnLoad(ctx, row, s)
 	}
 	line.Stall = ms(stalled())
@@ -120,14 +125,22 @@ func (b *bench) measure(ctx context.Context, row rows.Row) (line report.Line, er
 
 func (b *bench) withOwnLoad(ctx context.Context, row rows.Row, s *Stage) (report.Line, error) {
 	var from, to usage
+	rate, err := b.openRate(row)
+	if err != nil {
+		return report.Line{}, err
+	}
 	plan := load.Plan{
-		Clients: row.Clients, Warmup: b.warmup, Measure: b.length,
-		AtStart: func() error { err := s.breakIt(row.Fault); from = s.usage(); return err }, // also of a node that is new now
+		Clients: row.Clients, Rate: rate / float64(row.Pipeline), Warmup: b.warmup, Measure: b.length,
+		AtStart: func() error { err := s.breakIt(); from = s.usage(); return err }, // also of a node that is new now
 		AtEnd:   func() error { to = s.usage(); return nil },
 	}
 	result, err := b.drive(ctx, s, plan)
 	line := report.NewLine(row)
+	line.Wanted, line.Late, line.Never = rate, result.Late, result.Never
 	line.Seconds, line.Ops, line.PerSecond = result.Measured.Seconds(), result.Ops, result.PerSecond()
+	if row.Work == load.Contended {
+		line.Granted, line.Refused = result.Granted, result.Ops-result.Granted
+	}
 	line.Errors, line.FirstError = result.Errors, result.FirstError
 	line.CPU, line.Others = perOp(from, to, result.Ops), others(from, to)
 	if err == nil {
@@ -136,6 +149,18 @@ func (b *bench) withOwnLoad(ctx context.Context, row rows.Row, s *Stage) (report
 		line.Max = ms(h.Max())
 	}
 	return line, err
+}
+
+// openRate is the fixed rate of an open loop, in operations per second; 0 for a closed loop.
+func (b *bench) openRate(row rows.Row) (float64, error) {
+	closed, open := row.ClosedRow()
+	if !open {
+		return 0, nil
+	}
+	if b.rates[closed] <= 0 {
+		return 0, fmt.Errorf("%s has no rate to take %d %% of", closed.Name(), row.Open)
+	}
+	return b.rates[closed] * float64(row.Open) / 100, nil
 }
 
 // drive carries out the plan with the clients of the row's target, and lets a peer check what it counted.

@@ -25,6 +25,7 @@ type Stage struct {
 	Addrs []string // of the nodes, as whoever locks on them must dial them: on the way to a node that a fault makes slow stands a forwarder
 
 	proxy   *servers.Proxy
+	fault   fault
 	running Running // what answers the clients: redlockd, a peer, or nothing but the first node
 }
 
@@ -40,6 +41,9 @@ func (b *bench) setUp(ctx context.Context, row rows.Row) (s *Stage, err error) {
 	}
 	for _, n := range s.Nodes {
 		s.Addrs = append(s.Addrs, n.Addr)
+	}
+	if err = s.prepare(); err != nil {
+		return s, err
 	}
 	if len(s.Addrs) > 0 {
 		s.running.Addr = s.Addrs[0]
@@ -60,7 +64,7 @@ func (b *bench) startRedlockd(ctx context.Context, s *Stage) (err error) {
 	if s.Row.Fault == rows.Unwatched {
 		binary = b.unwatched
 	}
-	args := append([]string{"--nodes", strings.Join(s.Addrs, ",")}, b.redlockdFlags...)
+	args := append([]string{"--nodes", strings.Join(s.Addrs, ",")}, append(idleFlags(s.Row), b.redlockdFlags...)...)
 	if s.proxy, err = servers.StartRedlockd(binary, args...); err != nil {
 		return err
 	}
@@ -111,7 +115,7 @@ func (s *Stage) awaitGrant(ctx context.Context) error {
 }
 
 func (s *Stage) close() error {
-	var errs []error
+	errs := []error{s.fault.end()}
 	if s.running.Close != nil {
 		errs = append(errs, s.running.Close())
 	}
@@ -119,17 +123,4 @@ func (s *Stage) close() error {
 		errs = append(errs, n.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// breakIt does to the stage what the row's fault says. Nothing mends it: the servers end with the row.
-func (s *Stage) breakIt(fault rows.Fault) error {
-	switch fault {
-	case rows.Healthy, rows.Unwatched:
-		return nil
-	case rows.Stopped:
-		return s.Nodes[len(s.Nodes)-1].Pause()
-	case rows.Taught:
-		return s.Nodes[len(s.Nodes)-1].Restart()
-	}
-	return fmt.Errorf("unknown fault %q", fault)
 }

@@ -81,6 +81,7 @@ func (f fixture) send(req *quorum.Request) *heard {
 	h := &heard{}
 	Encode(req)
 	f.pipe.Send(req, f.clock(), h, 0)
+	f.pipe.Flush(f.clock())
 	return h
 }
 
