@@ -44,12 +44,12 @@ type Running struct {
 func (o options) choose(peers []Peer) []rows.Row {
 	usual := present(peers, func(p Peer) []rows.Row { return p.Rows })
 	more := present(peers, func(p Peer) []rows.Row { return p.More })
-	all := beside(beside(rows.All(o.redisBenchmark), usual), more)
+	all := beside(rows.All(o.redisBenchmark), usual)
 	switch {
 	case o.rows != nil:
-		return rows.Select(all, o.rows)
+		return rows.Select(beside(all, more), o.rows)
 	case o.all:
-		return all
+		return beside(all, more)
 	}
 	return rows.Usual(all, usual...)
 }

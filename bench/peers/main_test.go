@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,7 +13,27 @@ import (
 	"time"
 
 	"redlockd/bench/measure"
+	"redlockd/bench/rows"
+	"redlockd/bench/servers"
 )
+
+// redlockd is the binary that all tests measure.
+var redlockd string
+
+func TestMain(m *testing.M) { os.Exit(withRedlockd(m)) }
+
+func withRedlockd(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "redlockd-peers-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		redlockd, err = servers.BuildRedlockd(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
 
 // runPeers runs the whole program in a temporary directory of its own and checks that it leaves nothing in there, and no process.
 func runPeers(t *testing.T, ctx context.Context, args ...string) (code int, stdout, stderr string) {
@@ -28,7 +49,7 @@ func runWith(t *testing.T, ctx context.Context, stderr io.Writer, args ...string
 	t.Setenv("TMPDIR", temp)
 	before := children(t)
 	var out bytes.Buffer
-	code = command(stderr).Run(ctx, args, &out, stderr)
+	code = command(stderr).Run(ctx, append(args, "--redlockd", redlockd), &out, stderr)
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -65,10 +86,10 @@ var smoke = map[string]struct {
 	"redsync-failfast":  {rows: []string{"redsync-failfast-5/take/c50/p1"}},
 	"redsync-goredis":   {rows: []string{"redsync-goredis-5/cycle/c50/p1"}},
 	"redlock-node":      {rows: []string{"redlock-node-5/take/c50/p1", "redlock-node-5/refused/c50/p1", "redlock-node-5/contended/c50/p1"}, machine: true},
-	"rueidislock":       {rows: []string{"rueidislock-1/cycle/c1/p1"}},
+	"rueidislock":       {rows: []string{"rueidislock-1/cycle/c50/p1"}},
 	"rueidislock-3keys": {rows: []string{"rueidislock-3keys-1/cycle/c50/p1"}},
-	"twemproxy":         {rows: []string{"twemproxy-1/take/c50/p16"}, machine: true},
-	"etcd":              {rows: []string{"etcd/take/c1/p1", "etcd/cycle/c50/p1"}, machine: true},
+	"twemproxy":         {rows: []string{"twemproxy-1/take/c50/p1"}, machine: true},
+	"etcd":              {rows: []string{"etcd/cycle/c50/p1"}, machine: true},
 }
 
 // Every peer from the flags to the JSON, and those that are left out are said to be. An answer may be late and wrong only where
@@ -131,20 +152,45 @@ func TestSmoke(t *testing.T) {
 	}
 }
 
+// The usual rows and no others, unless all are asked for; each beside one of redlockd.
+func TestRows(t *testing.T) {
+	list, err := peers(os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, usual, _ := runPeers(t, context.Background(), "--list")
+	_, all, _ := runPeers(t, context.Background(), "--list", "--all")
+	has := func(out string, r rows.Row) bool { return strings.Contains("\n"+out, "\n"+r.Name()+"\n") }
+	for _, p := range list {
+		for _, r := range p.Rows {
+			beside, ok := r.RedlockdRow()
+			if there := p.Missing == ""; has(usual, r) != there || has(all, r) != there || there && !(ok && has(usual, beside)) {
+				t.Errorf("%s: usual %v, all %v; beside it %s: %v", r.Name(), has(usual, r), has(all, r), beside.Name(), has(usual, beside))
+			}
+		}
+		for _, r := range p.More {
+			beside, ok := r.RedlockdRow()
+			if there := p.Missing == ""; has(usual, r) || has(all, r) != there || there && !(ok && has(all, beside)) {
+				t.Errorf("%s: usual %v, all %v; beside it %s: %v", r.Name(), has(usual, r), has(all, r), beside.Name(), has(all, beside))
+			}
+		}
+	}
+}
+
 // Ctrl-C in the middle of a row, also of a peer with processes of its own: runPeers looks for what is left.
 func TestInterrupted(t *testing.T) {
 	list, err := peers(os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range []string{"redsync-redigo-5/take/c50/p1", "etcd/take/c1/p1", "redlock-node-5/take/c1/p1", "twemproxy-1/take/c1/p1"} {
+	for _, row := range []string{"redsync-redigo-5/take/c50/p1", "redlock-node-5/take/c1/p1"} {
 		if leftOut(list, row) {
 			t.Logf("left out on this machine: %s", row)
 			continue
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		stderr := &watched{word: "] " + row, seen: func() { time.AfterFunc(700*time.Millisecond, cancel) }}
-		code, stdout := runWith(t, ctx, stderr, "--seconds", "1", "--rows", "^"+row+"$")
+		stderr := &watched{word: "] " + row, seen: func() { time.AfterFunc(500*time.Millisecond, cancel) }}
+		code, stdout := runWith(t, ctx, stderr, "--seconds", "0.5", "--rows", "^"+row+"$")
 		if code != 130 || !strings.Contains(stdout, "INTERRUPTED") {
 			t.Errorf("%s: code %d\n%s", row, code, stderr)
 		}

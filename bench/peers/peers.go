@@ -61,7 +61,7 @@ func peers(stderr io.Writer) ([]measure.Peer, error) {
 		twemproxyPeer(measure.Peer{
 			Target: rows.Twemproxy, Label: "twemproxy",
 			Rows: slices.Concat(row(load.Take, 1, 1, 10, 50, 200, 1000), piped(1, 16, 64)),
-			More: slices.Concat(row(load.CycleEval, 1, 50), row(load.Get, 1, 50), row(load.Refused, 1, 50)),
+			More: slices.Concat(row(load.CycleEval, 1, 50), row(load.Get, 1, 50)),
 		}),
 		etcdPeer(measure.Peer{
 			Target: "etcd", Label: fmt.Sprintf("etcd, %d members, writing to disk", etcdMembers),

@@ -73,8 +73,8 @@ type Line struct {
 	P999       float64  `json:"p999_ms,omitempty"` // redis-benchmark does not tell
 	Max        float64  `json:"max_ms"`
 	CPU        CPU      `json:"cpu_us_per_op"`
-	Others     float64  `json:"others_share"` // of the machine's CPU time, used by nobody of this run
-	Stall      float64  `json:"stall_ms"`     // the longest that the machine stood still
+	Others     float64  `json:"others_share"`     // of the machine's CPU time, used by nobody of this run
+	Stall      float64  `json:"stall_ms"`         // the longest that the machine stood still
 	Remark     string   `json:"remark,omitempty"` // what else is to be known
 	Errors     uint64   `json:"errors"`
 	FirstError string   `json:"first_error,omitempty"`

@@ -157,6 +157,9 @@ func keep(all []Row, want func(Row) bool) []Row {
 		for _, other := range others {
 			if o, ok := other(r); ok {
 				wanted[o] = true
+				if closed, ok := o.ClosedRow(); ok { // without it, it has no rate
+					wanted[closed] = true
+				}
 			}
 		}
 	}

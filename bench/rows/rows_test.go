@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"redlockd/bench/load"
 )
 
 func names(list []Row) []string {
@@ -46,6 +48,20 @@ func TestSelectAddsWhatIsComparedWith(t *testing.T) {
 	}
 	if got := Select(All(true), regexp.MustCompile("nothing")); got != nil {
 		t.Errorf("got %s", names(got))
+	}
+}
+
+// An open loop's rate is a share of a closed one's: also that of the row beside a peer's is measured.
+func TestOpenRowsBringTheirRates(t *testing.T) {
+	closed := redlockd(load.Take, many, 1)
+	closed.Target = "library"
+	open := closed
+	open.Open, open.Fault = 50, Stopped
+	got := names(Select(append(All(false), closed, open), regexp.MustCompile("^library.*open")))
+	for _, w := range []string{closed.Name(), open.Name(), "redlockd-5/take/c50/p1", "redlockd-5/take/c50/p1/open50/stopped"} {
+		if !slices.Contains(got, w) {
+			t.Errorf("%s is missing in %s", w, got)
+		}
 	}
 }
 
