@@ -30,10 +30,10 @@ func peers(stderr io.Writer) ([]measure.Peer, error) {
 		redsyncPeer(overRedigo, redigoPools, false, measure.Peer{
 			Target: rows.RedsyncRedigo, Label: "redsync, redigo pools",
 			Rows: slices.Concat(
-				row(load.Take, fleet, 1, 10, 50, 200, 1000), broken(fleet, faults...), row(load.Cycle, fleet, 1, 50),
+				row(load.Take, fleet, 1, 10, 50, 200, 1000), broken(fleet, faults...), row(load.Cycle, fleet, 50),
 				row(load.Refused, fleet, 50), row(load.Contended, fleet, 50), open(50, row(load.Take, fleet, 50)), open(50, broken(fleet, faults...)),
 			),
-			More: slices.Concat(row(load.Cycle, fleet, 10, 200, 1000), open(25, row(load.Take, fleet, 50)), open(75, row(load.Take, fleet, 50))),
+			More: slices.Concat(row(load.Cycle, fleet, 1, 10, 200, 1000), open(25, row(load.Take, fleet, 50)), open(75, row(load.Take, fleet, 50))),
 		}),
 		redsyncPeer(overRedigo, redigoPools, true, measure.Peer{
 			Target: "redsync-failfast", Label: "redsync with fail-fast, redigo pools",
@@ -52,7 +52,7 @@ func peers(stderr io.Writer) ([]measure.Peer, error) {
 		}),
 		rueidisPeer(1, measure.Peer{
 			Target: "rueidislock", Label: "rueidislock, one key a lock",
-			Rows: row(load.Cycle, 1, 1, 50), More: row(load.Cycle, 1, 10, 200, 1000),
+			Rows: row(load.Cycle, 1, 50), More: row(load.Cycle, 1, 1, 10, 200, 1000),
 		}),
 		rueidisPeer(2, measure.Peer{
 			Target: "rueidislock-3keys", Label: "rueidislock, two of three keys a lock",
@@ -60,8 +60,8 @@ func peers(stderr io.Writer) ([]measure.Peer, error) {
 		}),
 		twemproxyPeer(measure.Peer{
 			Target: rows.Twemproxy, Label: "twemproxy",
-			Rows: slices.Concat(row(load.Take, 1, 1, 10, 50, 200, 1000), piped(1, 16, 64)),
-			More: slices.Concat(row(load.CycleEval, 1, 50), row(load.Get, 1, 50)),
+			Rows: slices.Concat(row(load.Take, 1, 1, 50, 200, 1000), piped(1, 16, 64)),
+			More: slices.Concat(row(load.Take, 1, 10), row(load.CycleEval, 1, 50), row(load.Get, 1, 50)),
 		}),
 		etcdPeer(measure.Peer{
 			Target: "etcd", Label: fmt.Sprintf("etcd, %d members, writing to disk", etcdMembers),
