@@ -1,20 +1,27 @@
 // Command bench measures redlockd in one run on one machine, beside what it stands in front of: one Redis directly, and
 // the floor of any client-side fan-out. It starts every server itself and cleans up after itself.
 //
-//	go run ./bench                          everything, about two minutes
+//	go run ./bench                          the usual rows, about five minutes: what the goals and the pictures need
 //	go run ./bench peers                    the same beside other lock libraries and proxies (bench/peers, a module of its own)
-//	go run ./bench --rows 'take/c50'        some rows, and those they are compared with
+//	go run ./bench --rows 'take/c50'        some of all rows, and those they are compared with; --list shows which
+//	go run ./bench --all                    every row: all fleets, numbers of clients, pipelines and faults
+//	go run ./bench --plots bench/plots      also the pictures that the README shows
 //	go run ./bench --quick                  a smoke test; its figures mean nothing
+//
+// Out come a table on the screen with ratios, and whether our goals are met; with --json everything as JSON.
 //
 // bench knows only the wire: it imports nothing of redlockd but its own subpackages.
 //
-//	measure  the engine: the command line, the servers of a row, what it cost
+//	measure  the engine: the command line, the servers of a row and what breaks them, what it cost; Peer is how others join in
 //	rows     what is measured, and what is compared with what
-//	load     clients in a closed loop, and the histogram
+//	load     clients in a closed and in an open loop, and the histogram
 //	servers  starts and stops redis-server and redlockd
-//	report   table and JSON
+//	report   table, goals, JSON, and the data of the pictures
+//	plot     pictures as SVG
 //	resp     the little of the protocol that these need
 //	peers    what redlockd is measured beside
+//	clients  real lock libraries against redlockd: whether they work, not how fast
+//	real     tests over real processes
 package main
 
 import (

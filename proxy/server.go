@@ -32,6 +32,7 @@ type Server struct {
 	started time.Time
 	runID   string
 	hub     *hub
+	slow    func() // of commands.Command
 
 	mu       sync.Mutex
 	guards   []*guard
@@ -47,7 +48,9 @@ type Server struct {
 
 // New server. It serves once Serve is called.
 func New(o Options) *Server {
-	return &Server{Options: o, started: time.Now(), runID: newRunID(), hub: newHub(), sessions: map[int64]*session{}}
+	s := &Server{Options: o, started: time.Now(), runID: newRunID(), hub: newHub(), sessions: map[int64]*session{}}
+	s.slow = func() { s.Fleet.Flush() }
+	return s
 }
 
 // Serve clients on ln until Shutdown, then return nil.

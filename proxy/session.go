@@ -20,7 +20,7 @@ type session struct {
 	id     int64
 	begun  time.Time
 	reply  reply
-	steps  []step
+	*batch // nil while there is none
 	db     int // SELECT
 	mute   int // CLIENT REPLY: how many replies are still to be left out; negative: all
 	muted  int // where in reply.out begins what is left out then
@@ -35,6 +35,48 @@ type session struct {
 
 	mu    sync.Mutex // guards about, which CLIENT LIST of others reads
 	about about
+}
+
+// batch is what a session needs while it serves: most are idle, most of the time, and need none of it.
+type batch struct {
+	steps []step
+	next  step   // that is being begun
+	out   []byte // for replies
+
+	// T1 of all rounds that are started before the batch is settled, and the time of day then; 0 if there is none yet.
+	began time.Duration
+	wall  time.Time
+}
+
+// batches that are not in use.
+var batches sync.Pool
+
+// What a batch may keep of a large one before it.
+const (
+	maxIdleReply = 16 << 10 // bytes of its replies
+	maxIdleSteps = 64       // commands
+)
+
+func (c *session) open() {
+	c.batch, _ = batches.Get().(*batch)
+	if c.batch == nil {
+		c.batch = new(batch)
+	}
+	c.reply.out = c.batch.out
+}
+
+// close is called when all of the batch has been answered.
+func (c *session) close() {
+	b := c.batch
+	b.out, b.next = nil, step{}
+	if cap(c.reply.out) <= maxIdleReply {
+		b.out = c.reply.out
+	}
+	if cap(b.steps) > maxIdleSteps {
+		b.steps = nil
+	}
+	c.batch, c.reply.out = nil, nil
+	batches.Put(b)
 }
 
 // step is one command of a batch.
@@ -56,12 +98,6 @@ func newSession(s *Server, conn redcon.Conn) *session {
 	return c
 }
 
-// What a connection may keep of a large batch: most are idle, most of the time.
-const (
-	maxIdleReply = 16 << 10 // bytes of its replies
-	maxIdleSteps = 64       // commands
-)
-
 // maxReplies is how many bytes of replies are kept back until the batch is complete.
 const maxReplies = 64 << 10
 
@@ -71,11 +107,13 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 	c.server.commands.Add(uint64(1 + len(rest)))
 	c.note(first)
 
+	c.open()
 	c.begin(first)
 	for _, cmd := range rest {
 		c.begin(cmd)
 	}
 	c.settle()
+	c.close()
 	if c.quit {
 		c.conn.Close()
 	}
@@ -104,9 +142,7 @@ func (c *session) settle() {
 	c.subs.release()
 	clear(c.steps)
 	c.steps = c.steps[:0]
-	if cap(c.steps) > maxIdleSteps {
-		c.steps = nil
-	}
+	c.began = 0
 }
 
 func (c *session) write() {
@@ -117,9 +153,6 @@ func (c *session) write() {
 	if _, err := c.guard.Write(c.reply.out); err != nil { // written knows it too
 		c.quit = true
 	}
-	if cap(c.reply.out) > maxIdleReply {
-		c.reply.out = nil
-	}
 	c.reply.out = c.reply.out[:0]
 }
 
@@ -128,9 +161,10 @@ func (c *session) begin(cmd redcon.Command) {
 	if c.quit {
 		return
 	}
-	var s step
-	s.command, s.err = commands.Parse(cmd.Args, c.server.Scripts)
-	if s.err == nil {
+	s := &c.next
+	*s = step{}
+	s.command.Slow = c.server.slow // what was begun before must not wait for that
+	if s.err = s.command.Parse(cmd.Args, c.server.Scripts); s.err == nil {
 		s.err = c.mayAsk(&s.command)
 	}
 	alone := s.err == nil && c.alone(s.command.Verb)
@@ -139,13 +173,12 @@ func (c *session) begin(cmd redcon.Command) {
 		c.subs.hold()
 	}
 	switch {
-	case c.transact(&s):
+	case c.transact(s):
 	case s.command.Verb.OfLocks():
 		s.ticket, s.err = c.start(&s.command)
 	case s.command.Verb == commands.ScriptAdmin:
 		s.done = c.scriptAdmin(&s.command) // at once: a command behind it may need the script
 	case s.command.Verb == commands.Redlock:
-		c.server.Fleet.Flush() // an ADMIT may take its time
 		s.done = c.redlock(&s.command)
 	case s.command.Verb == commands.Select:
 		s.err = c.selectDB(s.command.Args[1])
@@ -154,7 +187,7 @@ func (c *session) begin(cmd redcon.Command) {
 	case s.command.Verb == commands.Quit:
 		c.quit = true
 	}
-	c.steps = append(c.steps, s)
+	c.steps = append(c.steps, *s)
 	if alone {
 		c.settle()
 	}
@@ -173,18 +206,23 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 // startBehind starts a round while the batch is being settled.
 func (c *session) startBehind(cmd *commands.Command) (*quorum.Ticket, error) {
 	c.server.Fleet.Reserve()
+	c.began = 0
 	return c.startReserved(cmd)
 }
 
 // startReserved uses the room that was reserved, or gives it up.
 func (c *session) startReserved(cmd *commands.Command) (*quorum.Ticket, error) {
 	fleet := c.server.Fleet
-	// T1, before the first byte is sent to a node (R10), and before an absolute expiry is counted.
-	now := fleet.Now()
+	if c.began == 0 {
+		// T1, before the first byte is sent to a node (R10), and before an absolute expiry is counted. The rounds of a batch share
+		// it: to those that are parsed later it is a moment too early, so that they count as longer than they were.
+		c.began, c.wall = fleet.Now(), time.Now()
+	}
 	if cmd.DB < 0 {
 		cmd.DB = c.db // kept for a second round: a SELECT may have been pipelined behind the command
 	}
-	req, clamped, err := c.server.Locks.request(cmd, time.Now())
+	t := fleet.NewTicket()
+	clamped, err := c.server.Locks.request(&t.Request, cmd, c.wall)
 	if err != nil {
 		fleet.Release()
 		return nil, err
@@ -192,7 +230,8 @@ func (c *session) startReserved(cmd *commands.Command) (*quorum.Ticket, error) {
 	if clamped {
 		c.server.noteClamped(cmd)
 	}
-	return fleet.Start(req, now), nil
+	t.Start(c.began)
+	return t, nil
 }
 
 // goOn starts what an Inspect decides about, and waits for it. Other clients, and what was pipelined behind it, may come in between: what is
@@ -331,13 +370,15 @@ func (c *session) gone() {
 
 // abandon takes back whatever the batch that a panic has ended was granted, or will be, and was not told.
 func (c *session) abandon() {
-	for i := range c.steps {
-		if t := c.steps[i].ticket; t != nil {
-			t.GiveBack()
+	if c.batch != nil {
+		for i := range c.steps {
+			if t := c.steps[i].ticket; t != nil {
+				t.GiveBack()
+			}
 		}
+		c.batch = nil
 	}
 	c.server.Fleet.Flush()
-	c.steps = nil
 	c.subs.release()
 	for _, t := range c.grants {
 		t.GiveBack()

@@ -103,12 +103,23 @@ func (f *Fleet) Admit(name string) error {
 }
 
 // Ticket is what the asker holds while its request is on its way. Its methods are for
-// one goroutine: Wait, then Confirm, then perhaps GiveBack.
+// one goroutine: Start, Wait, then Confirm, then perhaps GiveBack.
 type Ticket struct {
+	Request Request // what is asked, to be filled in before Start
+
 	fleet *Fleet
 	run   *run
-	first run // what run points to, until a split vote is tried again
+	// first is what run points to, until a split vote is tried again. It stands here, with room for all that a round
+	// of an ordinary fleet is about, so that a round is one allocation.
+	first run
+	slots [ordinaryFleet]slot
+	wire  [ordinaryWire]byte
 }
+
+const (
+	ordinaryFleet = 5   // nodes
+	ordinaryWire  = 128 // bytes of a request: a take with a key of 30 and a token of 36 bytes has 115
+)
 
 // run is one round on its way. It is a Voter of all nodes.
 type run struct {
@@ -134,22 +145,26 @@ func (f *Fleet) Reserve() { f.flying <- struct{}{} }
 // Release gives up a reservation that no Start will use.
 func (f *Fleet) Release() { <-f.flying }
 
-// Start carries req to every node, in the room that was reserved, and does not wait. The nodes get it with the
-// next Flush or Wait. now is our clock, read
-// by the caller since room was reserved: T1, before the first byte is sent (R10). The rounds of
+// NewTicket for a request, in the room that was reserved.
+func (f *Fleet) NewTicket() *Ticket { return &Ticket{fleet: f} }
+
+// Start carries the request to every node, and does not wait. The nodes get it with the
+// next Flush or Wait. now is our clock, read by the caller: T1, before the first byte is sent (R10). The rounds of
 // one batch may share it: it makes a round count as longer than it was, never shorter.
-func (f *Fleet) Start(req *Request, now time.Duration) *Ticket {
-	f.encode(req)
-	t := &Ticket{fleet: f}
+func (t *Ticket) Start(now time.Duration) {
+	t.Request.Wire = t.wire[:0]
+	t.fleet.encode(&t.Request)
+	if len(t.fleet.nodes) <= len(t.slots) {
+		t.first.round.slots = t.slots[:len(t.fleet.nodes)]
+	}
 	t.run = &t.first
-	f.carry(t.run, req, now)
-	return t
+	t.fleet.carry(t.run, &t.Request, now)
 }
 
 func (f *Fleet) carry(r *run, req *Request, now time.Duration) {
 	r.fleet = f
 	r.done.Add(1)
-	r.round = NewRound(req, len(f.nodes), now, f.rules.MaxTTL)
+	r.round.begin(req, len(f.nodes), now, f.rules.MaxTTL)
 	f.order.Lock()
 	defer f.order.Unlock()
 	for i, n := range f.nodes {
@@ -261,7 +276,9 @@ func (t *Ticket) split(r Ruling) bool {
 	}
 	for _, key := range keys {
 		t.fleet.Reserve()
-		who := t.fleet.Start(&Request{Op: Get, Key: key}, t.fleet.clock())
+		who := t.fleet.NewTicket()
+		who.Request = Request{Op: Get, Key: key}
+		who.Start(t.fleet.clock())
 		t.fleet.Flush()
 		holder := who.run.wait()
 		if holder.Verdict == Granted || holder.Votes.Yes+holder.Votes.No < Majority(len(t.fleet.nodes)) {

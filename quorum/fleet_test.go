@@ -64,7 +64,10 @@ var someRules = Rules{MaxTTL: time.Hour, RoundLimit: 500 * ms, SplitRetries: 2, 
 
 func start(f *Fleet, now time.Duration) *Ticket {
 	f.Reserve()
-	return f.Start(aTake(), now)
+	t := f.NewTicket()
+	t.Request = *aTake()
+	t.Start(now)
+	return t
 }
 
 func aTake() *Request {
@@ -186,7 +189,9 @@ func TestRoundsInFlightAreBounded(t *testing.T) {
 		for range 5 {
 			go func() {
 				f.Reserve()
-				ticket := f.Start(aTake(), f.Now())
+				ticket := f.NewTicket()
+				ticket.Request = *aTake()
+				ticket.Start(f.Now())
 				ticket.Wait(true)
 				if r, err := ticket.Confirm(f.Now()); r.Verdict == Granted {
 					granted.Add(1)
@@ -215,10 +220,11 @@ func TestRoundsInFlightAreBounded(t *testing.T) {
 func TestR18NotTriedAgain(t *testing.T) {
 	for _, c := range []struct{ last, fixed bool }{{false, false}, {true, true}} {
 		f, nodes := scriptedFleet(someRules, func() time.Duration { return 0 }, yes, yes, no, no, no)
-		req := aTake()
-		req.Fixed = c.fixed
 		f.Reserve()
-		ticket := f.Start(req, 0)
+		ticket := f.NewTicket()
+		ticket.Request = *aTake()
+		ticket.Request.Fixed = c.fixed
+		ticket.Start(0)
 		ticket.Wait(c.last)
 		if r, _ := ticket.Confirm(0); r.Verdict != Denied || f.Stats().Splits != 0 {
 			t.Fatalf("%+v: %v, %+v", c, r.Verdict, f.Stats())

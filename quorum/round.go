@@ -41,7 +41,17 @@ type Amend struct {
 // NewRound begins a round over n nodes at began, our clock before the first byte
 // is sent. No lock lives longer than maxTTL.
 func NewRound(req *Request, n int, began, maxTTL time.Duration) Round {
-	return Round{req: req, began: began, maxTTL: maxTTL, slots: make([]slot, n)}
+	var r Round
+	r.begin(req, n, began, maxTTL)
+	return r
+}
+
+// begin is NewRound in the room that the round may have for its slots.
+func (r *Round) begin(req *Request, n int, began, maxTTL time.Duration) {
+	r.req, r.began, r.maxTTL = req, began, maxTTL
+	if r.slots == nil {
+		r.slots = make([]slot, n)
+	}
 }
 
 // Hear takes the answer of a node, and says what must be put right as a consequence.

@@ -20,7 +20,7 @@ const LateLimit = time.Millisecond
 
 const (
 	longestSleep = 50 * time.Millisecond // then it looks whether all is over
-	maxQueued    = 1 << 22               // batches that wait for a worker, at most: 32 MiB of moments
+	maxQueued    = 1 << 22               // batches that wait for their answer or a worker, at most: 64 MiB of moments
 	seed         = 5                     // of the arrivals: every row has the same, in its own unit of time
 )
 
@@ -45,13 +45,13 @@ func newOpenLoop(plan Plan, base time.Time, clients []*client, stop *atomic.Bool
 	o := &openLoop{
 		base: base, from: plan.Warmup, to: plan.Warmup + plan.Measure, gap: float64(time.Second) / plan.Rate, clients: clients, stop: stop,
 	}
-	all := 1.1*float64(o.to)/o.gap + 1000 // that many batches there will not be: the dispatcher never waits for a queue
+	all := 1.1*float64(o.to)/o.gap + 1000 // more batches there will not be: the dispatcher never waits for a queue
 	queues := 1
 	if _, ok := clients[0].worker.(Piped); ok {
 		queues = len(clients)
 	}
 	for range queues {
-		o.queues = append(o.queues, make(chan moment, min(maxQueued, int(all/float64(queues))+1)))
+		o.queues = append(o.queues, make(chan moment, min(maxQueued, int(all))/queues+1))
 	}
 	return o
 }

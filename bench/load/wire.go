@@ -305,7 +305,7 @@ func (c *wireClient) note(want []byte) error {
 		if len(want) == 0 {
 			want = fmt.Appendf(nil, "an integer from 1 to %d", ttlMax)
 		}
-		c.wrong = fmt.Sprintf("got %s, want %s", reply, bytes.TrimSpace(want))
+		c.wrong = fmt.Sprintf("got %s, want %s", reply, bytes.ReplaceAll(bytes.TrimSpace(want), []byte("\r\n"), []byte(" ")))
 	}
 	return err
 }

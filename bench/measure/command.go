@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -91,6 +92,12 @@ func finish(ctx context.Context, o options, rep *report.Report, err error, stdou
 			return exitErrors
 		}
 	}
+	if o.plots != "" {
+		if err := writePlots(o.plots, rep); err != nil {
+			fmt.Fprintln(stderr, "bench: --plots:", err)
+			return exitErrors
+		}
+	}
 	switch {
 	case interrupted:
 		fmt.Fprintln(stderr, "bench: interrupted; all servers are stopped")
@@ -110,4 +117,16 @@ func writeJSON(path string, rep *report.Report) error {
 		return err
 	}
 	return errors.Join(rep.JSON(f), f.Close())
+}
+
+// writePlots makes the directory if need be. Of a run that was cut short there are no pictures: they would lack lines.
+func writePlots(dir string, rep *report.Report) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil || rep.Interrupted {
+		return err
+	}
+	var errs []error
+	for _, p := range rep.Plots() {
+		errs = append(errs, os.WriteFile(filepath.Join(dir, p.Name), p.SVG, 0o644))
+	}
+	return errors.Join(errs...)
 }

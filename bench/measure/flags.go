@@ -19,6 +19,7 @@ type options struct {
 	length         time.Duration // per row
 	warmup         time.Duration
 	jsonFile       string
+	plots          string // directory
 	list           bool
 	redisBenchmark bool
 	redlockd       string   // binary; empty: build it
@@ -26,13 +27,22 @@ type options struct {
 }
 
 const (
-	defaultSeconds = 2.5 // makes about four minutes of the usual rows
+	defaultSeconds = 2.5 // makes about five minutes of the usual rows
 	minSeconds     = 0.05
 	maxSeconds     = 20 // locks live 30 s: none may end by itself within a row
 	quickSeconds   = 0.2
 	warmupSeconds  = 0.5 // the proxy's heap and pipes, the node's first rehashes
 	quickWarmup    = 0.1
 )
+
+const help = `%s [flags]
+
+Measures redlockd in one run on one machine, in ratios to what it stands in front of. It starts every server itself and cleans
+up after itself. A row is target-nodes/work/c<clients>/p<pipeline>, then open<percent of the closed loop's rate> and the fault:
+
+  redlockd-5/take/c50/p1/open50/stopped    direct/get/c50/p16    floor-5/take/c50/p1
+
+`
 
 // parse reads the flags. More is called with the set before it is read: a program with peers may have flags of its own.
 func parse(name string, args []string, out io.Writer, more func(*flag.FlagSet)) (options, error) {
@@ -44,12 +54,17 @@ func parse(name string, args []string, out io.Writer, more func(*flag.FlagSet)) 
 	seconds := fs.Float64("seconds", defaultSeconds, "measured `seconds` per row; longer is steadier")
 	fs.BoolVar(&o.quick, "quick", false, "very short rows, to see that everything works; the figures mean nothing")
 	fs.StringVar(&o.jsonFile, "json", "", "also write everything to this `file`")
+	fs.StringVar(&o.plots, "plots", "", "also draw throughput and latency under faults, as SVG files in this `directory`")
 	fs.BoolVar(&o.list, "list", false, "print the names of the rows that would be measured and exit")
 	fs.BoolVar(&o.redisBenchmark, "redis-benchmark", false, "also let redis-benchmark make the load, as a second opinion on our generator")
 	fs.StringVar(&o.redlockd, "redlockd", "", "measure this `binary` instead of building one")
 	flags := fs.String("redlockd-flags", "", "more `flags` for redlockd, separated by spaces")
 	if more != nil {
 		more(fs)
+	}
+	fs.Usage = func() {
+		fmt.Fprintf(out, help, name)
+		fs.PrintDefaults()
 	}
 	if err := fs.Parse(args); err != nil {
 		return o, err

@@ -39,12 +39,12 @@ func needRedis(t *testing.T) {
 	}
 }
 
-// fake takes redlockd's place: a single redis-server behind redlockd's flags, after a line of shell.
-func fake(t *testing.T, also string) string {
+// fake takes redlockd's place: a single redis-server behind redlockd's flags, after a line of shell, with flags of its own.
+func fake(t *testing.T, also string, flags ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "fake")
 	script := "#!/bin/sh\n[ \"$1\" = --version ] && { echo fake 0; exit; }\n" + also +
-		"\nexec redis-server --bind 127.0.0.1 --save '' --port ${2##*:}\n"
+		"\nexec redis-server --bind 127.0.0.1 --save '' --port ${2##*:} " + strings.Join(flags, " ") + "\n"
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +57,7 @@ func TestMistakesInFlags(t *testing.T) {
 		"--seconds NaN":       "must lie between",
 		"--seconds 30":        "locks taken live 30 s",
 		"--seconds 1 --quick": "--quick and --seconds exclude each other",
+		"--rows a --all":      "--rows and --all exclude each other",
 		"--rows (":            "--rows: error parsing regexp",
 		"--rows nonsense":     `--rows "nonsense" matches no row; see --list`,
 		"peers":               `unexpected argument "peers"`,
@@ -73,6 +74,21 @@ func TestMistakesInFlags(t *testing.T) {
 	code, stdout, _ := runBench(t, context.Background(), "--list", "--rows", "stopped")
 	if code != exitOK || !strings.Contains(stdout, "redlockd-5/take/c50/p1/stopped\n") || !strings.Contains(stdout, "direct/take/c50/p1\n") {
 		t.Errorf("--list: code %d, %q", code, stdout)
+	}
+}
+
+// The usual rows are a part of all, and --rows chooses of all.
+func TestUsualRowsAndAll(t *testing.T) {
+	lines := func(args ...string) int {
+		code, stdout, _ := runBench(t, context.Background(), append(args, "--list")...)
+		if code != exitOK {
+			t.Errorf("%s: code %d", args, code)
+		}
+		return strings.Count(stdout, "\n")
+	}
+	usual, all, chosen := lines(), lines("--all"), lines("--rows", "")
+	if usual < 40 || usual > 100 || all < 2*usual || chosen != all {
+		t.Errorf("%d usual rows, %d of all, %d chosen of all", usual, all, chosen)
 	}
 }
 
@@ -107,14 +123,19 @@ func TestSmokeDirect(t *testing.T) {
 // All the machinery of a proxy's row, with a Redis in the proxy's place: nodes, fault, floor.
 func TestSmokeProxyAndFloor(t *testing.T) {
 	needRedis(t)
-	code, stdout, stderr := runBench(t, context.Background(), "--quick", "--rows", "take/c50/p16/stopped|floor.*/p16", "--redlockd", fake(t, ""))
+	plots := t.TempDir()
+	code, stdout, stderr := runBench(t, context.Background(), "--quick", "--plots", plots, "--redlockd", fake(t, ""),
+		"--rows", "take/c50/p16/stopped|floor.*/p16|open50/(stopped|dead)")
 	if code != exitOK {
 		t.Fatalf("code %d\n%s\n%s", code, stdout, stderr)
 	}
-	for _, want := range []string{"redlockd N=5  ", "redlockd N=5, one stopped", "5 redis-benchmark, one a node", "fake 0"} {
+	for _, want := range []string{"redlockd N=5  ", "redlockd N=5, one stopped", "5 redis-benchmark, one a node", "fake 0", "redlockd N=5, one dead ", "Open loop"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
+	}
+	if svg, err := os.ReadFile(filepath.Join(plots, "latency-faults.svg")); err != nil || !bytes.Contains(svg, []byte("stopped")) {
+		t.Errorf("the picture: %v, %s", err, svg)
 	}
 }
 
@@ -137,6 +158,10 @@ func TestProxyThatDoesNotStart(t *testing.T) {
 	}
 	code, _, stderr = runBench(t, context.Background(), "--quick", "--rows", "direct/take/c1/p1$", "--json", "/no/such/dir/x")
 	if code != exitErrors || !strings.Contains(stderr, "--json") {
+		t.Fatalf("code %d\n%s", code, stderr)
+	}
+	code, _, stderr = runBench(t, context.Background(), "--quick", "--rows", "direct/take/c1/p1$", "--plots", "/dev/null/x")
+	if code != exitErrors || !strings.Contains(stderr, "--plots") {
 		t.Fatalf("code %d\n%s", code, stderr)
 	}
 }

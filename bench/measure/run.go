@@ -30,9 +30,15 @@ type bench struct {
 
 // measureAll measures the rows into rep. When it returns, with or without an error, no server is left.
 func measureAll(ctx context.Context, o options, peers []Peer, list []rows.Row, rep *report.Report, stderr io.Writer) (err error) {
-	if o.jsonFile != "" { // before two minutes of work, not after
+	// Before minutes of work, not after.
+	if o.jsonFile != "" {
 		if err := writeJSON(o.jsonFile, rep); err != nil {
 			return fmt.Errorf("--json: %w", err)
+		}
+	}
+	if o.plots != "" {
+		if err := writePlots(o.plots, rep); err != nil {
+			return fmt.Errorf("--plots: %w", err)
 		}
 	}
 	b := &bench{options: o, peers: peers, rates: map[rows.Row]float64{}, binary: o.redlockd, stderr: stderr}

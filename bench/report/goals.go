@@ -134,7 +134,7 @@ func (j *judge) add(g Goal, from ...rows.Row) {
 	}
 	switch {
 	case g.Reached == 0:
-		g.State = Unmeasured
+		g.State, g.Noisy = Unmeasured, false
 	case wrong:
 		g.State = Wrong
 	case g.AtMost && g.Reached <= g.Target, !g.AtMost && g.Reached >= g.Target:

@@ -67,7 +67,7 @@ which it stood still.
 
 const openLegend = `Open loop: operations are sent at a fixed rate, by Poisson's law, whether or not earlier ones were answered. Latency counts from the moment
 an operation was to be sent. sent late: more than %v after that moment; behind schedule means that the generator or the clients' pool
-could not keep up: the latencies hold, the rate does not.
+could not keep up: the latencies hold, the rate does not.   All quantiles are at most 1.6 %% above the true ones.
 `
 
 // Table prints the report for a screen.

@@ -11,10 +11,12 @@ import (
 	"redlockd/quorum"
 )
 
-// Encode fills in r.Wire, once for all nodes.
+// Encode fills in r.Wire, in the room that it may have, once for all nodes. What TakeBack and TopUp look like depends on when they are told.
 func Encode(r *quorum.Request) {
-	if r.Op != quorum.TakeBack && r.Op != quorum.TopUp { // they depend on when they are told
-		r.Wire = encode(r.Wire, r, 0, false)
+	if r.Op == quorum.TakeBack || r.Op == quorum.TopUp {
+		r.Wire = nil
+	} else {
+		r.Wire = encode(r.Wire[:0], r, 0, false)
 	}
 }
 
