@@ -43,7 +43,7 @@ func TestPeers(t *testing.T) {
 	}
 	var out, complaint bytes.Buffer
 	code := Command{Name: "peers", Peers: func() ([]Peer, error) { return peers, nil }}.Run(context.Background(),
-		[]string{"--quick", "--rows", "^(library|server|absent)"}, &out, &complaint)
+		[]string{"--quick", "--rows", "^(library|server|absent)", "--redlockd", fake(t, "")}, &out, &complaint)
 	if code != exitErrors { // the check
 		t.Errorf("code %d\n%s", code, complaint.String())
 	}
