@@ -19,6 +19,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"os"
 
@@ -41,7 +42,13 @@ func command(stderr io.Writer) measure.Command {
 					return nil, err
 				}
 			}
-			return peers(stderr)
+			list, err := peers(stderr)
+			for _, p := range list { // now, and not only in the report
+				if p.Missing != "" {
+					fmt.Fprintf(stderr, "left out: %s: %s\n", p.Label, p.Missing)
+				}
+			}
+			return list, err
 		},
 	}
 }

@@ -24,11 +24,12 @@ func peers(stderr io.Writer) ([]measure.Peer, error) {
 	}
 	dir := filepath.Join(root, "bench", "peers")
 	redsync := module("github.com/go-redsync/redsync/v4")
-	overRedigo := redsync + ", redigo " + module("github.com/gomodule/redigo")
-	overGoRedis := redsync + ", go-redis " + module("github.com/redis/go-redis/v9")
+	const how = ", one try, nobody waits for a connection, %v a node where one is broken"
+	overRedigo := redsync + ", redigo " + module("github.com/gomodule/redigo") + fmt.Sprintf(how, carefulTimeout)
+	overGoRedis := redsync + ", go-redis " + module("github.com/redis/go-redis/v9") + fmt.Sprintf(how, carefulTimeout)
 	list := []measure.Peer{
 		redsyncPeer(overRedigo, redigoPools, false, measure.Peer{
-			Target: rows.RedsyncRedigo, Label: "redsync, redigo pools",
+			Target: rows.RedsyncRedigo, Label: "redsync, redigo",
 			Rows: slices.Concat(
 				row(load.Take, fleet, 1, 10, 50, 200, 1000), broken(fleet, faults...), row(load.Cycle, fleet, 50),
 				row(load.Refused, fleet, 50), row(load.Contended, fleet, 50), open(50, row(load.Take, fleet, 50)), open(50, broken(fleet, faults...)),
@@ -36,7 +37,7 @@ func peers(stderr io.Writer) ([]measure.Peer, error) {
 			More: slices.Concat(row(load.Cycle, fleet, 1, 10, 200, 1000), open(25, row(load.Take, fleet, 50)), open(75, row(load.Take, fleet, 50))),
 		}),
 		redsyncPeer(overRedigo, redigoPools, true, measure.Peer{
-			Target: "redsync-failfast", Label: "redsync with fail-fast, redigo pools",
+			Target: "redsync-failfast", Label: "redsync with fail-fast",
 			Rows: slices.Concat(row(load.Take, fleet, 50), broken(fleet, rows.Stopped)),
 			More: slices.Concat(row(load.Take, fleet, 1, 10, 200, 1000), broken(fleet, faults[1:]...)),
 		}),
@@ -51,11 +52,11 @@ func peers(stderr io.Writer) ([]measure.Peer, error) {
 			More: slices.Concat(row(load.Take, fleet, 10, 1000), broken(fleet, faults[1:]...), row(load.Refused, fleet, 50), row(load.Contended, fleet, 50)),
 		}),
 		rueidisPeer(1, measure.Peer{
-			Target: "rueidislock", Label: "rueidislock, one key a lock",
+			Target: "rueidislock", Label: "rueidislock, one key",
 			Rows: row(load.Cycle, 1, 50), More: row(load.Cycle, 1, 1, 10, 200, 1000),
 		}),
 		rueidisPeer(2, measure.Peer{
-			Target: "rueidislock-3keys", Label: "rueidislock, two of three keys a lock",
+			Target: "rueidislock-3keys", Label: "rueidislock, two of three keys",
 			Rows: row(load.Cycle, 1, 50), More: row(load.Cycle, 1, 1, 10, 200, 1000),
 		}),
 		twemproxyPeer(measure.Peer{
@@ -64,7 +65,7 @@ func peers(stderr io.Writer) ([]measure.Peer, error) {
 			More: slices.Concat(row(load.Take, 1, 10), row(load.CycleEval, 1, 50), row(load.Get, 1, 50)),
 		}),
 		etcdPeer(measure.Peer{
-			Target: "etcd", Label: fmt.Sprintf("etcd, %d members, writing to disk", etcdMembers),
+			Target: "etcd", Label: fmt.Sprintf("etcd, %d members", etcdMembers),
 			Rows: slices.Concat(row(load.Take, 0, 1, 50, 200), row(load.Cycle, 0, 50)),
 			More: slices.Concat(row(load.Take, 0, 10), row(load.Cycle, 0, 1)),
 		}),
@@ -184,7 +185,7 @@ func redlockPeer(dir string, stderr io.Writer, peer measure.Peer) measure.Peer {
 func rueidisPeer(keyMajority int32, peer measure.Peer) measure.Peer {
 	var locker rueidislock.Locker
 	var s *samples
-	peer.Version = module("github.com/redis/rueidis")
+	peer.Version = module("github.com/redis/rueidis") + ", on its own over one Redis"
 	peer.Start = func(_ context.Context, stage *measure.Stage) (running measure.Running, err error) {
 		s = new(samples)
 		if locker, err = newLocker(stage.Addrs[0], keyMajority); err != nil {
@@ -221,7 +222,7 @@ func etcdPeer(peer measure.Peer) measure.Peer {
 	if peer.Missing = missing(etcdServer); peer.Missing != "" {
 		return peer
 	}
-	peer.Version = says(etcdServer.find(), "--version") + ", its Go client " + module("go.etcd.io/etcd/client/v3")
+	peer.Version = says(etcdServer.find(), "--version") + ", writing to disk, its Go client " + module("go.etcd.io/etcd/client/v3")
 	var e *etcd
 	var s *samples
 	peer.Start = func(_ context.Context, stage *measure.Stage) (running measure.Running, err error) {

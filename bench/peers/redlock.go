@@ -67,7 +67,8 @@ func redlockLoad(ctx context.Context, addr string, plan load.Plan, work load.Wor
 		return result, err
 	}
 	hooks := make(chan error, 1)
-	go func() { hooks <- callHooks(ctx, plan) }()
+	base := time.Now()
+	go func() { hooks <- plan.Hooks(ctx, base) }()
 	result = load.Result{Measured: plan.Measure, Latency: new(load.Histogram)}
 	err = redlockReports(conn, &result, work, s)
 	return result, errors.Join(err, <-hooks)
@@ -104,26 +105,4 @@ func redlockReports(from io.Reader, result *load.Result, work load.Work, s *samp
 		return nil
 	}
 	return errors.Join(errors.New("redlock ended before it was done"), lines.Err())
-}
-
-// callHooks calls the plan's hooks when their time comes.
-func callHooks(ctx context.Context, plan load.Plan) error {
-	base := time.Now()
-	for _, step := range []struct {
-		at   time.Duration
-		hook func() error
-	}{{plan.Warmup, plan.AtStart}, {plan.Warmup + plan.Measure, plan.AtEnd}} {
-		select {
-		case <-time.After(step.at - time.Since(base)):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if step.hook == nil {
-			continue
-		}
-		if err := step.hook(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
