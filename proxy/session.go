@@ -57,6 +57,14 @@ const (
 	maxIdleSteps = 64       // commands
 )
 
+// heardOf the client again: it has not gone before it was told of the last grant.
+func (c *session) heardOf() {
+	if c.grant != nil {
+		c.grant.Free()
+		c.grant = nil
+	}
+}
+
 func (c *session) open() {
 	c.batch, _ = batches.Get().(*batch)
 	if c.batch == nil {
@@ -107,6 +115,7 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 	c.server.commands.Add(uint64(1 + len(rest)))
 	c.note(first)
 
+	c.heardOf()
 	c.open()
 	c.begin(first)
 	for _, cmd := range rest {
@@ -289,6 +298,8 @@ func (c *session) finish(s *step, now time.Duration) {
 		if ruling.Verdict == quorum.Granted && s.command.Verb == commands.Take {
 			c.grants = append(c.grants, s.ticket)
 			c.grant = s.ticket
+		} else {
+			s.ticket.Free()
 		}
 		s.ticket = nil // answered; from here on only grants tells what may be given back
 		if err != nil {
@@ -353,6 +364,11 @@ func (c *session) written(err error) {
 	}
 	// Which of the replies arrived, should it turn out that not all did, is not known but of the last. A
 	// lock that somebody may rely on is not taken back: it is left to its ttl (R8).
+	for _, t := range c.grants {
+		if t != c.grant && err == nil {
+			t.Free()
+		}
+	}
 	clear(c.grants)
 	c.grants = c.grants[:0]
 	if err != nil {

@@ -43,6 +43,7 @@ type Fleet struct {
 	// this proxy can never split a vote between them.
 	order sync.Mutex
 
+	tickets  sync.Pool    // of *Ticket, to be used again
 	unsent   atomic.Int64 // rounds that lie on the pipes since the last flush began
 	flushing atomic.Bool
 
@@ -102,33 +103,6 @@ func (f *Fleet) Admit(name string) error {
 	return f.nodes[i].Admit()
 }
 
-// Ticket is what the asker holds while its request is on its way. Its methods are for
-// one goroutine: Start, Wait, then Confirm, then perhaps GiveBack.
-type Ticket struct {
-	Request Request // what is asked, to be filled in before Start
-
-	fleet *Fleet
-	run   *run
-	// first is what run points to, until a split vote is tried again. It stands here, with room for all that a round
-	// of an ordinary fleet is about, so that a round is one allocation.
-	first run
-	slots [ordinaryFleet]slot
-	wire  [ordinaryWire]byte
-}
-
-const (
-	ordinaryFleet = 5   // nodes
-	ordinaryWire  = 128 // bytes of a request: a take with a key of 30 and a token of 36 bytes has 115
-)
-
-// run is one round on its way. It is a Voter of all nodes.
-type run struct {
-	fleet *Fleet
-	done  sync.WaitGroup // until there is a verdict
-	mu    sync.Mutex     // guards round
-	round Round
-}
-
 // TryReserve reserves room for one round in flight, if there is any.
 func (f *Fleet) TryReserve() bool {
 	select {
@@ -145,30 +119,17 @@ func (f *Fleet) Reserve() { f.flying <- struct{}{} }
 // Release gives up a reservation that no Start will use.
 func (f *Fleet) Release() { <-f.flying }
 
-// NewTicket for a request, in the room that was reserved.
-func (f *Fleet) NewTicket() *Ticket { return &Ticket{fleet: f} }
-
-// Start carries the request to every node, and does not wait. The nodes get it with the
-// next Flush or Wait. now is our clock, read by the caller: T1, before the first byte is sent (R10). The rounds of
-// one batch may share it: it makes a round count as longer than it was, never shorter.
-func (t *Ticket) Start(now time.Duration) {
-	t.Request.Wire = t.wire[:0]
-	t.fleet.encode(&t.Request)
-	if len(t.fleet.nodes) <= len(t.slots) {
-		t.first.round.slots = t.slots[:len(t.fleet.nodes)]
-	}
-	t.run = &t.first
-	t.fleet.carry(t.run, &t.Request, now)
-}
-
 func (f *Fleet) carry(r *run, req *Request, now time.Duration) {
 	r.fleet = f
 	r.done.Add(1)
+	r.mu.Lock()
 	r.round.begin(req, len(f.nodes), now, f.rules.MaxTTL)
+	r.owing = len(f.nodes)
+	r.mu.Unlock()
 	f.order.Lock()
 	defer f.order.Unlock()
 	for i, n := range f.nodes {
-		n.Send(req, now, r, i) // R11
+		n.Send(req, now, r, r.seat(i)) // R11
 	}
 	f.unsent.Add(1)
 }
@@ -196,25 +157,11 @@ func (f *Fleet) flushOnce() {
 	if len(f.flying) > 1 {
 		runtime.Gosched()
 	}
+	defer f.flushing.Store(false)
 	f.unsent.Store(0) // before the pipes are looked at: what is started from here on is counted anew
 	now := f.clock()
 	for _, n := range f.nodes {
 		n.Flush(now)
-	}
-	f.flushing.Store(false)
-}
-
-// Hear implements Voter.
-func (r *run) Hear(i int, a Answer) {
-	r.mu.Lock()
-	open := r.round.ruling.Verdict == Open
-	amends := r.round.Hear(i, a)
-	decided := open && r.round.ruling.Verdict != Open
-	r.mu.Unlock()
-	r.fleet.amend(amends)
-	if decided {
-		<-r.fleet.flying
-		r.done.Done()
 	}
 }
 
@@ -230,99 +177,4 @@ func (f *Fleet) amend(list []Amend) {
 		}
 		f.nodes[a.Node].Owe(a.Req, a.Until)
 	}
-}
-
-func (r *run) wait() Ruling {
-	r.done.Wait()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.round.ruling
-}
-
-// Wait for the verdict. Every node that has not answered when it is due is counted as unknown. A
-// take whose vote was split is tried again, a few times, if it is the last of what its client has asked
-// for so far: tried again later, it would overtake what the client has sent behind it.
-func (t *Ticket) Wait(last bool) {
-	for try := 0; ; try++ {
-		t.fleet.Flush()
-		ruling := t.run.wait()
-		if !last || try == t.fleet.rules.SplitRetries || !t.split(ruling) {
-			return
-		}
-		t.fleet.stats.splits.Add(1)
-		time.Sleep(Jitter(t.fleet.rules.SplitDelay, t.fleet.chance())) // R18
-		again := &run{}
-		t.fleet.Reserve()
-		t.fleet.carry(again, t.run.round.req, t.fleet.clock())
-		t.run = again
-	}
-}
-
-// Denied says, after Wait, whether a majority answered and said no.
-func (t *Ticket) Denied() bool { return t.run.wait().Verdict == Denied }
-
-// split asks, after a take that some nodes accepted and too few, whether anybody has
-// the lock. Our own acceptances were taken back on the same pipes before the question. A denial that came
-// before any yes was heard is not looked into: that is what polling for a held lock looks like, and
-// it must stay cheap.
-func (t *Ticket) split(r Ruling) bool {
-	req := t.run.round.req
-	if req.Op != Take || req.Fixed || !r.Votes.Split() {
-		return false
-	}
-	keys := req.Keys
-	if len(keys) == 0 {
-		keys = [][]byte{req.Key}
-	}
-	for _, key := range keys {
-		t.fleet.Reserve()
-		who := t.fleet.NewTicket()
-		who.Request = Request{Op: Get, Key: key}
-		who.Start(t.fleet.clock())
-		t.fleet.Flush()
-		holder := who.run.wait()
-		if holder.Verdict == Granted || holder.Votes.Yes+holder.Votes.No < Majority(len(t.fleet.nodes)) {
-			return false
-		}
-	}
-	return true // a majority has answered, and nobody is known to hold a majority
-}
-
-// Confirm is the last word, at now on our clock: to be read just before the reply is
-// written (T2, R14). The error is not nil if and only if the verdict is Undecided.
-func (t *Ticket) Confirm(now time.Duration) (Ruling, *NoQuorum) {
-	t.run.mu.Lock()
-	granted := t.run.round.ruling.Verdict == Granted
-	ruling, amends := t.run.round.Confirm(now, t.fleet.rules.RoundLimit)
-	var err *NoQuorum
-	if ruling.Verdict == Undecided {
-		err = t.run.round.explain(t.fleet.names)
-	}
-	t.run.mu.Unlock()
-	t.fleet.amend(amends)
-
-	s := &t.fleet.stats
-	switch {
-	case ruling.Verdict == Granted:
-		s.granted.Add(1)
-	case ruling.Verdict == Denied:
-		s.denied.Add(1)
-	default:
-		s.undecided.Add(1)
-	}
-	if err != nil && granted {
-		s.late.Add(1)
-		req := t.run.round.req
-		err.Late, err.Spent = true, now-t.run.round.began
-		err.Limit = max(0, min(t.fleet.rules.RoundLimit, Validity(req.TTL, req.Life, 0), req.TTL))
-	}
-	return ruling, err
-}
-
-// GiveBack undoes a confirmed take whose client could not be told.
-func (t *Ticket) GiveBack() {
-	t.run.mu.Lock()
-	amends := t.run.round.Refuse(t.fleet.clock())
-	t.run.mu.Unlock()
-	t.fleet.amend(amends)
 }

@@ -50,6 +50,11 @@ type Ruling struct {
 	Seen    []Held // Inspect: what a majority holds, by key; drift is not taken off
 }
 
+// byVotes says that the verdict is that of the votes alone: while theirs is open, judge says no more.
+func (r *Request) byVotes() bool {
+	return !r.Old && !r.Each && (r.Op == Take || r.Op == Overwrite || r.Op == Release || r.Op == Extend)
+}
+
 // judge makes a ruling of what was heard. There is a slot for every configured node.
 func judge(req *Request, slots []slot) Ruling {
 	switch {
@@ -68,18 +73,23 @@ func judge(req *Request, slots []slot) Ruling {
 
 func count(slots []slot) (v Votes) {
 	for i := range slots {
-		switch s := &slots[i]; {
-		case !s.heard:
-			v.Open++
-		case s.Counted() == Yes:
-			v.Yes++
-		case s.Counted() == No:
-			v.No++
-		default:
-			v.Unknown++
-		}
+		*v.of(&slots[i])++
 	}
 	return v
+}
+
+// of is the number that a slot is counted in.
+func (v *Votes) of(s *slot) *int {
+	switch {
+	case !s.heard:
+		return &v.Open
+	case s.Counted() == Yes:
+		return &v.Yes
+	case s.Counted() == No:
+		return &v.No
+	default:
+		return &v.Unknown
+	}
 }
 
 func judgeVotes(slots []slot) Ruling {

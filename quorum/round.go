@@ -13,6 +13,7 @@ type Round struct {
 	began  time.Duration // T1: our clock before the first byte was sent (R10)
 	maxTTL time.Duration
 	slots  []slot // by node
+	votes  Votes  // Invariant: what count says of slots
 
 	// ruling stands once its verdict is not Open: later answers do not change it.
 	ruling Ruling
@@ -52,6 +53,7 @@ func (r *Round) begin(req *Request, n int, began, maxTTL time.Duration) {
 	if r.slots == nil {
 		r.slots = make([]slot, n)
 	}
+	r.votes = Votes{Open: n}
 }
 
 // Hear takes the answer of a node, and says what must be put right as a consequence.
@@ -65,8 +67,10 @@ func (r *Round) Hear(node int, a Answer) []Amend {
 	if s.heard && a.Err == nil {
 		a.Err = s.Err // why it came too late for the verdict
 	}
+	*r.votes.of(s)--
 	s.heard, s.Answer = true, a
-	if r.ruling.Verdict == Open {
+	*r.votes.of(s)++
+	if r.ruling.Verdict == Open && (r.votes.Verdict() != Open || !r.req.byVotes()) {
 		r.ruling = judge(r.req, r.slots)
 		if r.ruling.Verdict == Denied || r.ruling.Verdict == Undecided {
 			r.unwanted = true // R17
@@ -100,6 +104,9 @@ func (r *Round) Refuse(now time.Duration) []Amend {
 func (r *Round) amends(now time.Duration) []Amend {
 	if r.ruling.Verdict == Open || !r.unwanted && !r.confirmed && r.req.Op != Release {
 		return nil
+	}
+	if r.confirmed && !r.unwanted && r.votes.Unknown == 0 && r.req.Op == Take {
+		return nil // quickly: this is every round while all is well, see topUp
 	}
 	var list []Amend
 	for i := range r.slots {

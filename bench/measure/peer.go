@@ -26,7 +26,7 @@ type Peer struct {
 	Dial func(s *Stage, client int) (load.Worker, error)
 
 	// Load carries out the whole plan in place of load.Run, for a generator in another process. It must call the plan's
-	// hooks. Nil: load.Run with Dial.
+	// hooks, and send at its Rate if the peer has rows in an open loop. Nil: load.Run with Dial.
 	Load func(ctx context.Context, s *Stage, plan load.Plan) (load.Result, error)
 
 	// Check, if set, looks after the row whether the locks that were counted really stand. An error is counted as one.

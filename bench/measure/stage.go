@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"redlockd/bench/resp"
@@ -73,24 +74,38 @@ func (b *bench) startRedlockd(ctx context.Context, s *Stage) (err error) {
 		return fmt.Errorf("%w\nits log:\n%s", err, s.proxy.Log())
 	}
 	if s.Row.Fault == rows.Taught { // now: a fleet that is new and not empty would share all of it first
-		return s.fill()
+		if b.quick {
+			return s.fill(oldLocksQuick)
+		}
+		return s.fill(oldLocks)
 	}
 	return nil
 }
 
-// fill every node with a million locks that nobody releases, a piece at a time: a node that runs a script does nothing else.
-func (s *Stage) fill() error {
-	const locks, piece = 1_000_000, 20_000
-	script := "for i = ARGV[1], ARGV[1] + " + strconv.Itoa(piece-1) + " do redis.call('SET', 'old:' .. i, 'bench', 'PX', 3600000) end"
-	for at := 0; at < locks; at += piece {
-		for _, n := range s.Nodes {
-			reply, err := resp.Do(n.Addr, 10*time.Second, "EVAL", script, "0", strconv.Itoa(at))
-			if err != nil {
-				return err
-			}
-			if reply.Kind == resp.Error {
-				return fmt.Errorf("filling a node: %s", reply)
-			}
+// What a taught node is taught.
+const (
+	oldLocks      = 1_000_000
+	oldLocksQuick = 20_000
+	oldLocksPiece = 20_000 // at a time: a node that runs a script does nothing else
+	fillLimit     = 10 * time.Second
+)
+
+// fill every node with locks that nobody releases.
+func (s *Stage) fill(locks int) error {
+	errs := make([]error, len(s.Nodes))
+	var wg sync.WaitGroup
+	for i, n := range s.Nodes {
+		wg.Go(func() { errs[i] = fillNode(n, locks) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func fillNode(n *servers.Redis, locks int) error {
+	script := "for i = ARGV[1], ARGV[1] + " + strconv.Itoa(oldLocksPiece-1) + " do redis.call('SET', 'old:' .. i, 'bench', 'PX', 3600000) end"
+	for at := 0; at < locks; at += oldLocksPiece {
+		if _, err := resp.Do(n.Addr, fillLimit, "EVAL", script, "0", strconv.Itoa(at)); err != nil {
+			return fmt.Errorf("filling a node: %w", err)
 		}
 	}
 	return nil

@@ -9,7 +9,10 @@ import (
 )
 
 // Point is one measurement.
-type Point struct{ X, Y float64 }
+type Point struct {
+	X, Y   float64
+	Hollow bool // to be read with the reservation that the legend names
+}
 
 // Series is a line through points, in the order of X. A single point is only a mark.
 type Series struct {
@@ -20,12 +23,14 @@ type Series struct {
 // Lines is a picture of lines over a logarithmic x axis; the y axis is linear and begins at 0.
 type Lines struct {
 	Frame
-	Series []Series // at most maxSeries; what is beyond is left out
+	Series  []Series // at most maxSeries; what is beyond is left out
+	Reserve string   // what a hollow mark means; empty: there is none
 }
 
 // SVG draws the picture.
 func (l Lines) SVG() []byte {
 	series := l.Series[:min(len(l.Series), maxSeries)]
+	l.reserve(l.Reserve)
 	var xs []float64
 	highest := 0.0
 	var names []string
@@ -63,7 +68,7 @@ func (l Lines) SVG() []byte {
 			c.add(`<polyline points="%s" class="s%d l"/>`, strings.Join(path, " "), i)
 		}
 		for _, p := range s.Points {
-			c.mark(x.at(p.X), y.at(p.Y), i, false)
+			c.mark(x.at(p.X), y.at(p.Y), i, p.Hollow)
 		}
 	}
 	return l.finish(&c, names)

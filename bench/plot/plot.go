@@ -51,6 +51,13 @@ type Frame struct {
 	legend []string // lines below the series, what marks mean
 }
 
+// reserve says in the legend what a hollow mark means.
+func (f *Frame) reserve(meaning string) {
+	if meaning != "" {
+		f.legend = append(f.legend, "hollow: "+meaning)
+	}
+}
+
 // canvas collects the elements of one picture.
 type canvas struct {
 	strings.Builder

@@ -55,13 +55,14 @@ func TestLinesGolden(t *testing.T) {
 	golden(t, "lines.svg", Lines{
 		Frame: Frame{Title: "Locks taken per second", X: "clients", Y: "locks per second", Small: small},
 		Series: []Series{
-			{"one Redis, directly", []Point{{1, 30_000}, {10, 60_000}, {50, 72_000}, {1000, 65_000}}},
-			{"redlockd N=5", []Point{{1, 6_000}, {10, 15_000}, {50, 24_000}, {1000, 25_500}}},
-			{"five redis-benchmark", []Point{{50, 12_500}}},
-			{"fourth", []Point{{1, 1000}, {1000, 2000}}},
-			{"fifth", []Point{{1, 3000}, {1000, 4000}}},
+			{"one Redis, directly", []Point{{X: 1, Y: 30_000}, {X: 10, Y: 60_000}, {X: 50, Y: 72_000}, {X: 1000, Y: 65_000}}},
+			{"redlockd N=5", []Point{{X: 1, Y: 6_000}, {X: 10, Y: 15_000}, {X: 50, Y: 24_000}, {X: 1000, Y: 25_500, Hollow: true}}},
+			{"five redis-benchmark", []Point{{X: 50, Y: 12_500}}},
+			{"fourth", []Point{{X: 1, Y: 1000}, {X: 1000, Y: 2000}}},
+			{"fifth", []Point{{X: 1, Y: 3000}, {X: 1000, Y: 4000}}},
 			{"ninth & last", nil},
 		},
+		Reserve: "some answers were wrong",
 	}.SVG())
 }
 
@@ -81,11 +82,11 @@ func TestRangesGolden(t *testing.T) {
 func TestPicturesOfLittle(t *testing.T) {
 	wellFormed(t, Lines{}.SVG())
 	wellFormed(t, Ranges{}.SVG())
-	wellFormed(t, Lines{Series: []Series{{"x", []Point{{5, 0}}}}}.SVG())
+	wellFormed(t, Lines{Series: []Series{{"x", []Point{{X: 5, Y: 0}}}}}.SVG())
 	wellFormed(t, Ranges{Groups: []string{"g"}, Series: []Group{{"x", []Range{{Low: 1, Mid: 1, High: 1}}}}}.SVG())
 	var many Lines
 	for i := range 2 * maxSeries {
-		many.Series = append(many.Series, Series{fmt.Sprintf("number %d", i), []Point{{1, 1}, {2, 2}}})
+		many.Series = append(many.Series, Series{fmt.Sprintf("number %d", i), []Point{{X: 1, Y: 1}, {X: 2, Y: 2}}})
 	}
 	svg := many.SVG()
 	wellFormed(t, svg)

@@ -62,9 +62,7 @@ func (r Ranges) SVG() []byte {
 		}
 	}
 	r.legend = []string{"mark: " + r.Marks[0] + ", bar: " + r.Marks[1] + ", end: " + r.Marks[2]}
-	if r.Reserve != "" {
-		r.legend = append(r.legend, "hollow: "+r.Reserve)
-	}
+	r.reserve(r.Reserve)
 	return r.finish(&c, names)
 }
 

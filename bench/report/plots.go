@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"redlockd/bench/load"
 	"redlockd/bench/plot"
@@ -45,7 +46,7 @@ func (r *Report) throughput(pipeline int) (Plot, bool) {
 	for _, l := range r.Lines {
 		row := l.Row
 		second := row.Generator == rows.RedisBenchmark && row.Target != rows.Floor
-		if row.Work != load.Take || row.Pipeline != pipeline || row.Open > 0 || row.Fault != rows.Healthy || second || l.Errors > 0 {
+		if row.Work != load.Take || row.Pipeline != pipeline || row.Open > 0 || row.Fault != rows.Healthy || second {
 			continue
 		}
 		at := slices.IndexFunc(series, func(s plot.Series) bool { return s.Name == r.label(row) })
@@ -54,14 +55,14 @@ func (r *Report) throughput(pipeline int) (Plot, bool) {
 			series = append(series, plot.Series{Name: r.label(row)})
 		}
 		s := &series[at]
-		s.Points = append(s.Points, plot.Point{X: float64(l.Clients), Y: l.PerSecond})
+		s.Points = append(s.Points, plot.Point{X: float64(l.Clients), Y: l.PerSecond, Hollow: l.Errors > 0})
 		longest = max(longest, len(s.Points))
 	}
 	for _, s := range series {
 		slices.SortFunc(s.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
 	}
 	frame := plot.Frame{Title: title, X: "clients (logarithmic)", Y: "locks taken per second", Small: r.small()}
-	return Plot{name + ".svg", plot.Lines{Frame: frame, Series: series}.SVG()}, longest >= fewest
+	return Plot{name + ".svg", plot.Lines{Frame: frame, Series: series, Reserve: "some answers were wrong"}.SVG()}, longest >= fewest
 }
 
 // faultsShare is the open loop that the picture of faults is drawn from: half of what each could do is a usual load.
@@ -88,12 +89,25 @@ func (r *Report) faults() (Plot, bool) {
 	}
 	names := []string{"healthy"}
 	for _, f := range groups[1:] {
-		names = append(names, faultNames[f][len(", "):])
+		names = append(names, strings.TrimPrefix(faultNames[f], ", "))
 	}
-	title := fmt.Sprintf("Latency of a take while a node is broken, open loop at %d %% of each one's healthy closed-loop rate", faultsShare)
+	for i := len(groups) - 1; i > 0; i-- { // a fault that nobody was measured with
+		if slices.ContainsFunc(series, func(g plot.Group) bool { return g.Ranges[i] != plot.Range{} }) {
+			continue
+		}
+		names = slices.Delete(names, i, i+1)
+		for s := range series {
+			series[s].Ranges = slices.Delete(series[s].Ranges, i, i+1)
+		}
+	}
+	how := fmt.Sprintf("open loop at %d %% of each one's healthy rate in a closed loop; latency counts from when a take was to be sent",
+		faultsShare)
+	frame := plot.Frame{
+		Title: "Latency of a take while a node is broken", X: "what is broken", Y: "milliseconds (logarithmic)",
+		Small: append([]string{how}, r.small()...),
+	}
 	return Plot{"latency-faults.svg", plot.Ranges{
-		Frame:  plot.Frame{Title: title, X: "what is broken", Y: "milliseconds (logarithmic)", Small: r.small()},
-		Groups: names, Series: series, Marks: [3]string{"p50", "p99", "p99.9"}, Reserve: "behind schedule, or errors",
+		Frame: frame, Groups: names, Series: series, Marks: [3]string{"p50", "p99", "p99.9"}, Reserve: "behind schedule, or errors",
 	}.SVG()}, broken
 }
 

@@ -129,8 +129,8 @@ func usual(r Row) bool {
 		return small && slices.Contains([]int{1, many}, r.Clients) && r.Pipeline == 1 || small && r.Clients == many && r.Pipeline == 16
 	case r.Work != load.Take:
 		return false
-	case r.Clients == many && r.Pipeline <= 16: // all fleets, all faults
-		return true
+	case r.Clients == many && r.Pipeline <= 16: // all fleets, all faults; it takes long to have something to teach
+		return r.Fault != Taught || r.Pipeline == 1
 	case r.Pipeline == 1: // the plot over clients
 		return small || r.Nodes == 1
 	}

@@ -20,7 +20,7 @@ type call struct {
 	own    *own          // in place of req
 	voter  quorum.Voter  // nil: nobody waits, it is owed
 	i      int           // who we are to voter
-	sent   time.Duration // our clock when it was queued, or before
+	sent   time.Duration // our clock when it was written; until then, when it was queued
 	until  time.Duration // owed: not to be told after
 	resent bool          // with the body of its script
 }
@@ -108,7 +108,13 @@ func (l *link) start() {
 // send queues a call, or says why not.
 func (l *link) send(c call, now time.Duration) error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	err := l.queue(c, now)
+	l.mu.Unlock()
+	return err
+}
+
+// queue needs mu.
+func (l *link) queue(c call, now time.Duration) error {
 	switch {
 	case l.cause != nil:
 		return l.cause
@@ -204,8 +210,13 @@ func (l *link) board(now time.Duration, mine bool) bool {
 	if !l.writing {
 		return false
 	}
+	if l.flying == 0 {
+		l.heard = max(l.heard, now)
+	}
 	for range n {
-		l.wire.buf = l.calls.at(l.flying).encode(l.wire.buf, now)
+		c := l.calls.at(l.flying)
+		l.wire.buf = c.encode(l.wire.buf, now)
+		c.sent = now // what we took to write it is not the node's fault
 		l.flying++
 	}
 	if watched {
@@ -378,9 +389,11 @@ func (l *link) answer(c *call, r reply, clock quorum.Reading, doubt error, now t
 		}
 		return // told; nobody waits to hear what came of it
 	}
-	a := decode(c.req, r.value, r.err).Doubted(c.req.Op, doubt)
+	a := decode(c.req, r.value, r.err)
 	if doubt == nil { // so that the clock has not jumped
 		stamp(&a, c.req, clock)
+	} else {
+		a = a.Doubted(c.req.Op, doubt)
 	}
 	a.At = now
 	c.voter.Hear(c.i, a)
