@@ -20,7 +20,7 @@ type session struct {
 	id     int64
 	begun  time.Time
 	reply  reply
-	*batch // nil while there is none
+	*batch     // nil while there is none
 	db     int // SELECT
 	mute   int // CLIENT REPLY: how many replies are still to be left out; negative: all
 	muted  int // where in reply.out begins what is left out then

@@ -120,7 +120,6 @@ func (f *Fleet) Reserve() { f.flying <- struct{}{} }
 func (f *Fleet) Release() { <-f.flying }
 
 func (f *Fleet) carry(r *run, req *Request, now time.Duration) {
-	r.fleet = f
 	r.done.Add(1)
 	r.mu.Lock()
 	r.round.begin(req, len(f.nodes), now, f.rules.MaxTTL)

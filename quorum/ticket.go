@@ -51,7 +51,7 @@ func (f *Fleet) NewTicket() *Ticket {
 		return t
 	}
 	t := &Ticket{fleet: f}
-	t.first.ticket = t
+	t.first.fleet, t.first.ticket = f, t
 	return t
 }
 
@@ -85,6 +85,7 @@ func (r *run) Hear(seat int, a Answer) {
 	decided := open && r.round.ruling.Verdict != Open
 	over := r.owing == 0 && r.free
 	r.mu.Unlock()
+	// From here on the round may be over, and its memory another's, unless we are who has decided it: its asker waits for us.
 	r.fleet.amend(amends)
 	if decided {
 		<-r.fleet.flying
@@ -144,7 +145,7 @@ func (t *Ticket) Wait(last bool) {
 		}
 		t.fleet.stats.splits.Add(1)
 		time.Sleep(Jitter(t.fleet.rules.SplitDelay, t.fleet.chance())) // R18
-		again := &run{}
+		again := &run{fleet: t.fleet}
 		t.fleet.Reserve()
 		t.fleet.carry(again, t.run.round.req, t.fleet.clock())
 		t.run = again
