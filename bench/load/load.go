@@ -103,7 +103,7 @@ func Run(ctx context.Context, plan Plan) (Result, error) {
 			wg.Go(func() { c.loop(base, plan.Warmup, plan.Warmup+plan.Measure, &stop) })
 		}
 	}
-	hookErr := hooks(ctx, base, plan)
+	hookErr := plan.Hooks(ctx, base)
 	stop.Store(true)
 	grace := Grace
 	if ctx.Err() != nil {
@@ -168,8 +168,9 @@ func (c *client) failed(bad int, err error) bool {
 	return err != nil
 }
 
-// hooks sleeps through the plan and calls its hooks on time.
-func hooks(ctx context.Context, base time.Time, plan Plan) error {
+// Hooks sleeps through the plan, which began at base, and calls its hooks on time. Run does that; a generator in another
+// process needs it too.
+func (plan Plan) Hooks(ctx context.Context, base time.Time) error {
 	steps := []struct {
 		at   time.Duration
 		hook func() error
