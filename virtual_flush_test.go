@@ -68,3 +68,27 @@ func TestFewFlushesForManyClients(t *testing.T) {
 		t.Logf("%d rounds in %v flushes", clients*rounds, w.flushes())
 	})
 }
+
+// A crowd of pipelines that is more than there is room for goes out in large pieces, not round by round.
+func TestFewFlushesForACrowd(t *testing.T) {
+	virtual(t, 3, func(w world) {
+		const clients, pipeline, piece = 30, 64, 16 // a quarter of the room
+		ln := w.redlockd("--rounds-in-flight", "64")
+		before := w.flushes()
+		var all sync.WaitGroup
+		for i := range clients {
+			c := w.client(ln)
+			all.Go(func() {
+				var takes, granted []string
+				for k := range pipeline {
+					takes = append(takes, fmt.Sprintf("SET k%d:%d t NX PX 1000", i, k))
+					granted = append(granted, "+OK")
+				}
+				c.batch(takes...)
+				c.wants(granted...)
+			})
+		}
+		all.Wait()
+		w.wantFlushes(before, clients*pipeline/piece)
+	})
+}

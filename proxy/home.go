@@ -196,7 +196,7 @@ func (c *session) scriptAdmin(cmd *commands.Command) func(*reply) {
 	scripts, args, name := c.server.Scripts, cmd.Args, cmd.Name
 	switch cmd.Sub {
 	case "load":
-		c.server.Fleet.Flush() // compiling takes its time
+		c.beforeLong() // compiling takes its time
 		sha, err := scripts.Load(args[2])
 		if err != nil {
 			return failed(err)

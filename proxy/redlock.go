@@ -19,7 +19,7 @@ func (c *session) redlock(cmd *commands.Command) func(*reply) {
 	case "nodes":
 		return c.nodes
 	case "admit":
-		c.server.Fleet.Flush() // it may take its time
+		c.beforeLong()
 		return c.admit(string(cmd.Args[2]))
 	default:
 		name := cmd.Name

@@ -32,7 +32,6 @@ type Server struct {
 	started time.Time
 	runID   string
 	hub     *hub
-	slow    func() // of commands.Command
 
 	mu       sync.Mutex
 	guards   []*guard
@@ -48,9 +47,7 @@ type Server struct {
 
 // New server. It serves once Serve is called.
 func New(o Options) *Server {
-	s := &Server{Options: o, started: time.Now(), runID: newRunID(), hub: newHub(), sessions: map[int64]*session{}}
-	s.slow = func() { s.Fleet.Flush() }
-	return s
+	return &Server{Options: o, started: time.Now(), runID: newRunID(), hub: newHub(), sessions: map[int64]*session{}}
 }
 
 // Serve clients on ln until Shutdown, then return nil.

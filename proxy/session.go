@@ -30,6 +30,7 @@ type session struct {
 	grants []*quorum.Ticket
 	// grant is the last reply's, as long as it may turn out that the client was not told of it.
 	grant       *quorum.Ticket
+	slow        func() // of commands.Command
 	quit        bool
 	transaction transaction
 
@@ -46,6 +47,9 @@ type batch struct {
 	// T1 of all rounds that are started before the batch is settled, and the time of day then; 0 if there is none yet.
 	began time.Duration
 	wall  time.Time
+
+	left     int // commands that are not begun yet
+	reserved int // rounds that there is room for
 }
 
 // batches that are not in use.
@@ -103,6 +107,7 @@ func newSession(s *Server, conn redcon.Conn) *session {
 	c.guard = conn.NetConn().(*guardedConn) // Serve puts the guard under redcon
 	c.guard.onWrite = c.written
 	c.guard.onGone = c.gone
+	c.slow = c.beforeLong
 	return c
 }
 
@@ -117,8 +122,10 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 
 	c.heardOf()
 	c.open()
+	c.left = len(rest)
 	c.begin(first)
 	for _, cmd := range rest {
+		c.left--
 		c.begin(cmd)
 	}
 	c.settle()
@@ -131,6 +138,7 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 // settle waits for what was begun, and answers it. Redcon would write the replies behind the last command
 // of the batch; but a grant must not wait for rounds that have not even been sent.
 func (c *session) settle() {
+	c.unreserve()
 	for i := range c.steps {
 		if s := &c.steps[i]; s.ticket != nil {
 			s.ticket.Wait(i == len(c.steps)-1)
@@ -152,6 +160,7 @@ func (c *session) settle() {
 	clear(c.steps)
 	c.steps = c.steps[:0]
 	c.began = 0
+	c.unreserve() // what a second round was refused
 }
 
 func (c *session) write() {
@@ -172,7 +181,7 @@ func (c *session) begin(cmd redcon.Command) {
 	}
 	s := &c.next
 	*s = step{}
-	s.command.Slow = c.server.slow // what was begun before must not wait for that
+	s.command.Slow = c.slow // what was begun before must not wait for that
 	if s.err = s.command.Parse(cmd.Args, c.server.Scripts); s.err == nil {
 		s.err = c.mayAsk(&s.command)
 	}
@@ -205,17 +214,36 @@ func (c *session) begin(cmd redcon.Command) {
 // start the round of a lock command. Where there is no room for it, what was started before is answered first.
 func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 	fleet := c.server.Fleet
-	if !fleet.TryReserve() {
-		c.settle()
-		fleet.Reserve()
+	if c.reserved == 0 {
+		// For all that is left of the batch: bit by bit, a crowd would end with one round in each flush and in each reply.
+		n := min(1+c.left, fleet.MaxReserve())
+		if !fleet.TryReserve(n) {
+			c.settle()
+			fleet.Reserve(n)
+		}
+		c.reserved = n
 	}
 	return c.startReserved(cmd)
 }
 
+// beforeLong is called before something that takes its time, in the middle of a batch.
+func (c *session) beforeLong() {
+	c.unreserve()
+	c.server.Fleet.Flush()
+}
+
+// unreserve gives up the room that was not used: others must not wait for it while we wait for something else.
+func (c *session) unreserve() {
+	if c.reserved > 0 {
+		c.server.Fleet.Release(c.reserved)
+		c.reserved = 0
+	}
+}
+
 // startBehind starts a round while the batch is being settled.
 func (c *session) startBehind(cmd *commands.Command) (*quorum.Ticket, error) {
-	c.server.Fleet.Reserve()
-	c.began = 0
+	c.server.Fleet.Reserve(1)
+	c.reserved, c.began = 1, 0
 	return c.startReserved(cmd)
 }
 
@@ -233,9 +261,9 @@ func (c *session) startReserved(cmd *commands.Command) (*quorum.Ticket, error) {
 	t := fleet.NewTicket()
 	clamped, err := c.server.Locks.request(&t.Request, cmd, c.wall)
 	if err != nil {
-		fleet.Release()
 		return nil, err
 	}
+	c.reserved--
 	if clamped {
 		c.server.noteClamped(cmd)
 	}
@@ -387,6 +415,7 @@ func (c *session) gone() {
 // abandon takes back whatever the batch that a panic has ended was granted, or will be, and was not told.
 func (c *session) abandon() {
 	if c.batch != nil {
+		c.unreserve()
 		for i := range c.steps {
 			if t := c.steps[i].ticket; t != nil {
 				t.GiveBack()

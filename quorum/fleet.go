@@ -36,8 +36,8 @@ type Fleet struct {
 	// encode fills in Request.Wire; may be nil.
 	encode func(*Request)
 
-	// flying has an element for every round without a verdict, and for every reservation.
-	flying chan struct{}
+	// room is what rounds without a verdict, and reservations, leave of Rules.InFlight.
+	room room
 
 	// order makes all pipes get the rounds in the same order, so that two clients of
 	// this proxy can never split a vote between them.
@@ -70,7 +70,7 @@ func NewFleet(nodes []Node, rules Rules, clock func() time.Duration, chance func
 	}
 	return &Fleet{
 		nodes: nodes, names: names, rules: rules, clock: clock, chance: chance, encode: encode,
-		flying: make(chan struct{}, max(1, rules.InFlight)),
+		room: room{free: max(1, rules.InFlight)},
 	}
 }
 
@@ -103,21 +103,18 @@ func (f *Fleet) Admit(name string) error {
 	return f.nodes[i].Admit()
 }
 
-// TryReserve reserves room for one round in flight, if there is any.
-func (f *Fleet) TryReserve() bool {
-	select {
-	case f.flying <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
+// TryReserve reserves room for n rounds in flight, if there is as much, and nobody waits for it.
+func (f *Fleet) TryReserve(n int) bool { return f.room.try(n) }
 
-// Reserve waits for room. It is made by verdicts, each of which comes in bounded time.
-func (f *Fleet) Reserve() { f.flying <- struct{}{} }
+// Reserve waits for room for n rounds, MaxReserve at most. It is made by verdicts, each of which comes in bounded time: so
+// nobody may wait for anything else with room that is not used.
+func (f *Fleet) Reserve(n int) { f.room.take(n) }
 
-// Release gives up a reservation that no Start will use.
-func (f *Fleet) Release() { <-f.flying }
+// Release gives up room that no Start will use.
+func (f *Fleet) Release(n int) { f.room.give(n) }
+
+// MaxReserve is the most that may be reserved at once: a quarter of all, so that a few large batches do not keep out everybody.
+func (f *Fleet) MaxReserve() int { return max(1, f.rules.InFlight/4) }
 
 func (f *Fleet) carry(r *run, req *Request, now time.Duration) {
 	r.done.Add(1)
@@ -153,7 +150,7 @@ func (f *Fleet) flushOn() {
 
 // flushOnce lets all others who can run start their rounds first: the more there are in a flush, the less it costs each of them.
 func (f *Fleet) flushOnce() {
-	if len(f.flying) > 1 {
+	if f.unsent.Load() > 1 || f.room.used(f.rules.InFlight) > 1 {
 		runtime.Gosched()
 	}
 	defer f.flushing.Store(false)

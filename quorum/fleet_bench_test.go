@@ -22,7 +22,7 @@ func instantFleet(n int) *Fleet {
 
 // round carries a take from its start to its confirmation.
 func round(f *Fleet) {
-	f.Reserve()
+	f.Reserve(1)
 	t := f.NewTicket()
 	t.Request = Request{Op: Take, TTL: time.Second, Life: Pad(time.Second)}
 	t.Start(0)

@@ -63,7 +63,7 @@ func scriptedFleet(rules Rules, clock func() time.Duration, answers ...Answer) (
 var someRules = Rules{MaxTTL: time.Hour, RoundLimit: 500 * ms, SplitRetries: 2, SplitDelay: 2 * ms, InFlight: 100}
 
 func start(f *Fleet, now time.Duration) *Ticket {
-	f.Reserve()
+	f.Reserve(1)
 	t := f.NewTicket()
 	t.Request = *aTake()
 	t.Start(now)
@@ -188,7 +188,7 @@ func TestRoundsInFlightAreBounded(t *testing.T) {
 		var granted atomic.Int64
 		for range 5 {
 			go func() {
-				f.Reserve()
+				f.Reserve(1)
 				ticket := f.NewTicket()
 				ticket.Request = *aTake()
 				ticket.Start(f.Now())
@@ -220,7 +220,7 @@ func TestRoundsInFlightAreBounded(t *testing.T) {
 func TestR18NotTriedAgain(t *testing.T) {
 	for _, c := range []struct{ last, fixed bool }{{false, false}, {true, true}} {
 		f, nodes := scriptedFleet(someRules, func() time.Duration { return 0 }, yes, yes, no, no, no)
-		f.Reserve()
+		f.Reserve(1)
 		ticket := f.NewTicket()
 		ticket.Request = *aTake()
 		ticket.Request.Fixed = c.fixed

@@ -88,7 +88,7 @@ func (r *run) Hear(seat int, a Answer) {
 	// From here on the round may be over, and its memory another's, unless we are who has decided it: its asker waits for us.
 	r.fleet.amend(amends)
 	if decided {
-		<-r.fleet.flying
+		r.fleet.room.give(1)
 		r.done.Done()
 	}
 	if over {
@@ -146,7 +146,7 @@ func (t *Ticket) Wait(last bool) {
 		t.fleet.stats.splits.Add(1)
 		time.Sleep(Jitter(t.fleet.rules.SplitDelay, t.fleet.chance())) // R18
 		again := &run{fleet: t.fleet}
-		t.fleet.Reserve()
+		t.fleet.Reserve(1)
 		t.fleet.carry(again, t.run.round.req, t.fleet.clock())
 		t.run = again
 	}
@@ -169,7 +169,7 @@ func (t *Ticket) split(r Ruling) bool {
 		keys = [][]byte{req.Key}
 	}
 	for _, key := range keys {
-		t.fleet.Reserve()
+		t.fleet.Reserve(1)
 		who := t.fleet.NewTicket()
 		who.Request = Request{Op: Get, Key: key}
 		who.Start(t.fleet.clock())
