@@ -71,7 +71,7 @@ type link struct {
 	voted   int
 	flights ring[flight] // that were written or are being written, and not answered
 	writing bool         // somebody has the wire. Invariant: what is in its buffer is written before anything else
-	stuck   bool         // it is to be the link's own writer, for the rest of its buffer
+	stuck   bool         // it is the link's own writer, or is to be, because the node did not take all of the buffer at once
 	landing int          // calls that were answered, and whose answers are being handed out
 	// heard is when the node last spoke; or when it began to owe us something, if that is later.
 	heard   time.Duration
@@ -169,13 +169,15 @@ func (l *link) write() {
 		}
 		l.mu.Lock()
 		stuck := l.stuck
-		l.stuck = false
 		l.mu.Unlock()
 		if stuck {
 			if err := l.wire.flush(l.pipe.opts.Patience.Silence); err != nil {
 				l.fail(err)
 				return
 			}
+			l.mu.Lock()
+			l.stuck = false
+			l.mu.Unlock()
 		}
 		l.flush(l.pipe.opts.Clock(), stuck)
 	}
@@ -417,7 +419,14 @@ func (l *link) expire() {
 		return
 	}
 	l.excused = false
-	for l.voted < l.calls.n && patience.Due(l.calls.at(l.voted).sent, l.heard) <= now {
+	// What nobody has flushed yet is waited for by whoever will; what cannot be written, because the node does not read, is not.
+	asked := l.flying
+	if l.stuck {
+		asked = l.calls.n
+	} else if asked == 0 {
+		l.heard = now
+	}
+	for l.voted < asked && patience.Due(l.calls.at(l.voted).sent, l.heard) <= now {
 		late = append(late, *l.calls.at(l.voted))
 		l.voted++
 	}
@@ -426,8 +435,10 @@ func (l *link) expire() {
 	if health == quorum.Up {
 		next = min(next, l.heard+patience.Quiet())
 	}
-	if l.voted < l.calls.n {
+	if l.voted < asked {
 		next = min(next, patience.Due(l.calls.at(l.voted).sent, l.heard))
+	} else if l.voted < l.calls.n {
+		next = min(next, now+patience.Timeout)
 	}
 	if !l.retired || l.voted < l.calls.n {
 		l.arm(now, next-now)
