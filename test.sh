@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing (redis-server, redis-tools, and faketime for servers with wrong clocks) and runs every test.
+# Installs what is missing (redis-server, redis-tools, faketime for servers with wrong clocks, and nutcracker and etcd-server that
+# redlockd is measured beside) and runs every test.
 #
 #   ./test.sh            formatting, vet, and all tests, with the race detector
 #   ./test.sh clients    real lock libraries, unmodified, through redlockd (bench/clients): installs them, and skips a language
@@ -14,14 +15,16 @@ say() { printf '\n== %s\n' "$*"; }
 install() {
   # Of faketime only the library is used, from where bench/servers looks for it.
   if command -v redis-server >/dev/null && command -v redis-cli >/dev/null && command -v redis-benchmark >/dev/null &&
-    compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null; then
+    compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null &&
+    PATH="$PATH:/usr/sbin" command -v nutcracker >/dev/null && command -v etcd >/dev/null; then
     return
   fi
-  say "installing redis-server, redis-tools and faketime"
+  say "installing redis-server, redis-tools, faketime, nutcracker and etcd-server"
   local sudo=""
   [ "$(id -u)" = 0 ] || sudo="sudo"
   $sudo apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends redis-server redis-tools faketime >/dev/null
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends \
+    redis-server redis-tools faketime nutcracker etcd-server >/dev/null
 }
 
 if ! command -v go >/dev/null; then
@@ -68,6 +71,9 @@ say "tests, with the race detector"
 # Those over real processes by themselves: nodes and redlockd need the processors that the others would take.
 go test -race -count=1 -timeout 15m $(go list ./... | grep -v /bench/real)
 go test -race -count=1 -timeout 15m ./bench/real
+
+say "bench/peers, a module of its own: vet, and a short run beside every peer that is here"
+(cd bench/peers && go vet ./... && go test -count=1 -timeout 5m -v ./... | grep -v '^=== RUN')
 
 # The simulator has no goroutines to race: without the detector many more seeds fit in half a minute.
 say "simulator"

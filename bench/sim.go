@@ -18,9 +18,15 @@ import (
 	"redlockd/quorum/quorumtest/sim"
 )
 
+// Exit codes, as bench has them.
+const (
+	exitOK     = 0
+	exitErrors = 1 // something happened that must never happen
+	exitUsage  = 2
+)
+
 // simulate runs the simulator (quorum/quorumtest/sim) over many seeds, on all processors, and reports what it saw: go run ./bench sim
-// --for 10m. It is no measurement; it is here so that all that runs for long is started in one way. Exit codes are those of bench:
-// exitErrors says that something happened that must never happen.
+// --for 10m. It is no measurement; it is here so that all that runs for long is started in one way.
 func simulate(args []string, out, diag io.Writer) int {
 	fs := flag.NewFlagSet("bench sim", flag.ContinueOnError)
 	fs.SetOutput(diag)

@@ -27,7 +27,7 @@ func parseEval(c *Command, scripts *Scripts) error {
 		if known = scripts.find(c.Args[1]); known == nil {
 			return ErrNoScript
 		}
-	} else if known, err = scripts.load(c.Args[1]); err != nil {
+	} else if known, err = scripts.load(c.Args[1], c.slow); err != nil {
 		return err
 	}
 	readOnly := c.Name == "eval_ro" || c.Name == "evalsha_ro"
@@ -39,6 +39,12 @@ func parseEval(c *Command, scripts *Scripts) error {
 		return Error(fmt.Sprintf("ERR Write commands are not allowed from read-only scripts. script: %s, on @user_script:%d.", known.sha, line))
 	}
 	return err
+}
+
+func (c *Command) slow() {
+	if c.Slow != nil {
+		c.Slow()
+	}
 }
 
 func parseFunctionCall(*Command, *Scripts) error { return errNoFunction }

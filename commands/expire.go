@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -130,9 +131,9 @@ func parseExpiry(name, unit string, arg []byte) (Expiry, error) {
 
 // parseInt reads an integer as Redis does: decimal, no plus, no spaces, no leading zeros.
 func parseInt(arg []byte) (int64, error) {
-	s := string(arg)
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || strconv.FormatInt(n, 10) != s {
+	n, err := strconv.ParseInt(string(arg), 10, 64)
+	var room [20]byte
+	if err != nil || !bytes.Equal(strconv.AppendInt(room[:0], n, 10), arg) {
 		return 0, errInteger
 	}
 	return n, nil

@@ -1,9 +1,6 @@
 package commands
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // options are the words behind what a command sets, in any order and case.
 type options struct {
@@ -66,9 +63,25 @@ func parseOptions(name string, known []string, args [][]byte) (o options, err er
 // wordIn is the one of the words that arg is, in either case, or "".
 func wordIn(words []string, arg []byte) string {
 	for _, w := range words {
-		if len(w) == len(arg) && strings.EqualFold(w, string(arg)) {
+		if isWord(w, arg) {
 			return w
 		}
 	}
 	return ""
+}
+
+// isWord says whether arg is the word, which is in capitals, in either case.
+func isWord(word string, arg []byte) bool {
+	if len(word) != len(arg) {
+		return false
+	}
+	for i, c := range arg {
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
 }

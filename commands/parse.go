@@ -14,6 +14,8 @@ type Command struct {
 	Sub string
 	// Args are all arguments, the name first: for the verbs that are not about locks.
 	Args [][]byte
+	// Slow, if it is set before Parse, is called when Parse is about to take its time: to find out what a script does.
+	Slow func()
 	// DB is the database that a script has selected for itself; -1: that of the connection.
 	DB int
 
@@ -85,26 +87,25 @@ var (
 	reply0   = Reply{Kind: ReplyInt, Int: 0}
 )
 
-// Parse says what args, the name of a command and what stands behind it, ask for. There
+// Parse what args, the name of a command and what stands behind it, ask for into c, which is empty. There
 // is at least one. The error's text is the whole error reply. args must not be changed afterwards.
-func Parse(args [][]byte, scripts *Scripts) (Command, error) {
-	name := NameOf(args[0])
-	spec, ok := table[name]
-	if !ok {
-		return Command{}, Unknown(args)
+func (c *Command) Parse(args [][]byte, scripts *Scripts) error {
+	spec := specOf(args[0])
+	if spec == nil {
+		return Unknown(args)
 	}
 	if !fits(spec.Arity, len(args)) {
-		return Command{}, WrongArity(name)
+		return WrongArity(spec.Name)
 	}
-	sub, err := subOf(name, args)
+	sub, err := subOf(spec.Name, args)
 	if err != nil {
-		return Command{}, err
+		return err
 	}
-	c := Command{Verb: spec.verb, Name: name, Sub: sub, Args: args, DB: -1}
+	c.Verb, c.Name, c.Sub, c.Args, c.DB = spec.verb, spec.Name, sub, args, -1
 	if spec.parse == nil {
-		return c, nil
+		return nil
 	}
-	return c, spec.parse(&c, scripts)
+	return spec.parse(c, scripts)
 }
 
 // maxName is more than the longest name that we know.

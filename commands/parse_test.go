@@ -28,7 +28,8 @@ func TestParse(t *testing.T) {
 		for _, word := range strings.Fields(sent) {
 			args = append(args, []byte(word))
 		}
-		c, err := Parse(args, NewScripts(1, 1000))
+		var c Command
+		err := c.Parse(args, NewScripts(1, 1000))
 		fmt.Fprintf(&got, "> %s", sent)
 		if err != nil {
 			fmt.Fprintf(&got, "< %v\n", err)
@@ -109,7 +110,8 @@ func replyShown(r Reply) string {
 
 // Nil says that a SET NX GET was granted: it is never said of one that was denied.
 func TestSetNXGetIsNeverNilWhenDenied(t *testing.T) {
-	c, err := Parse([][]byte{[]byte("SET"), []byte("k"), []byte("t"), []byte("GET"), []byte("NX")}, nil)
+	var c Command
+	err := c.Parse([][]byte{[]byte("SET"), []byte("k"), []byte("t"), []byte("GET"), []byte("NX")}, nil)
 	if err != nil || c.Verb != Take || c.Other.Kind != ReplyComputed {
 		t.Fatalf("%+v %v", c, err)
 	}
@@ -129,7 +131,7 @@ func TestTable(t *testing.T) {
 			for range n {
 				args = append(args, []byte("1"))
 			}
-			_, err := Parse(args, NewScripts(1, 1000))
+			err := new(Command).Parse(args, NewScripts(1, 1000))
 			fits := s.Arity == len(args) || s.Arity < 0 && len(args) >= -s.Arity
 			if refused := err == WrongArity(s.Name); !fits && !refused {
 				t.Errorf("%s with %d arguments: %v", s.Name, n, err)
@@ -162,7 +164,8 @@ func FuzzParse(f *testing.F) {
 		for _, word := range strings.Split(line, " ") {
 			args = append(args, []byte(word))
 		}
-		c, err := Parse(args, NewScripts(1, 1000))
+		var c Command
+		err := c.Parse(args, NewScripts(1, 1000))
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\r\n") {
 				t.Errorf("%q: %q", line, err)

@@ -59,7 +59,9 @@ func eval(scripts *Scripts, body []byte, keys, args [][]byte) (Command, error) {
 
 func callScript(name string, scripts *Scripts, body []byte, keys, args [][]byte) (Command, error) {
 	call := [][]byte{[]byte(name), body, []byte(strconv.Itoa(len(keys)))}
-	return Parse(append(append(call, keys...), args...), scripts)
+	var c Command
+	err := c.Parse(append(append(call, keys...), args...), scripts)
+	return c, err
 }
 
 func showReply(r Reply) string {

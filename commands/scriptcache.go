@@ -65,7 +65,7 @@ func (t turns) recognise(known *knownScript, call *callWords) (sh *shape, keep b
 // Load is SCRIPT LOAD: it keeps the script and returns the SHA1 of its body, in lower hex. Like Redis it says nothing about what
 // the script does, only whether it compiles.
 func (s *Scripts) Load(body []byte) (string, error) {
-	known, err := s.load(body)
+	known, err := s.load(body, func() {})
 	if err != nil {
 		return "", err
 	}
@@ -85,8 +85,8 @@ func (s *Scripts) Flush() {
 	s.recent.Init()
 }
 
-// load keeps a script, as Redis does with what it evaluates, also when it is refused.
-func (s *Scripts) load(body []byte) (*knownScript, error) {
+// load keeps a script, as Redis does with what it evaluates, also when it is refused. slow is called before one is compiled.
+func (s *Scripts) load(body []byte, slow func()) (*knownScript, error) {
 	if len(body) > s.maxBytes {
 		return nil, Error(fmt.Sprintf("ERR the script is %d bytes long and script-bytes allows %d", len(body), s.maxBytes))
 	}
@@ -95,6 +95,7 @@ func (s *Scripts) load(body []byte) (*knownScript, error) {
 		return known, nil
 	}
 	// Compiled outside the lock, so that one large text does not hold up everybody. Two connections may do it twice.
+	slow()
 	known, err := s.turns.compile(body, hex.EncodeToString(sum[:]))
 	if err != nil {
 		return nil, err

@@ -209,8 +209,8 @@ func TestScriptBreakings(t *testing.T) {
 func alike(c corpusScript, other []byte) bool {
 	scripts := newTestScripts()
 	command, _ := eval(scripts, c.body, c.keys, c.args)
-	one, _ := scripts.load(c.body)
-	two, _ := scripts.load(other)
+	one, _ := scripts.load(c.body, func() {})
+	two, _ := scripts.load(other, func() {})
 	for _, state := range samples(&command, other, c.keys, c.args, 60, rand.New(rand.NewPCG(4, 4))) {
 		if spare(&command, state) {
 			continue

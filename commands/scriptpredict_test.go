@@ -234,7 +234,7 @@ func predictionLaw(t *testing.T, name string, body []byte, keys, args [][]byte, 
 	if err != nil {
 		return 0
 	}
-	known, _ := scripts.load(body)
+	known, _ := scripts.load(body, func() {})
 	states := samples(&c, body, keys, args, 40, rand.New(rand.NewPCG(seed, 2)))
 	for _, state := range states {
 		if spare(&c, state) {

@@ -196,7 +196,7 @@ func TestScriptReadOnlyWords(t *testing.T) {
 		words("eval", "#!lua flags=,no\nreturn 1", "0"), words("eval", "#!lua name=x\nreturn 1", "0"), words("eval", "#!python\nreturn 1", "0"),
 		words("fcall", "f", "x"), words("fcall", "f", "1"), words("fcall_ro", "f", "0"), words("fcall", "f"), words("fcall_ro"),
 	} {
-		_, err := Parse(call, newTestScripts())
+		err := new(Command).Parse(call, newTestScripts())
 		_, want := conn.Do(string(call[0]), anyOf(call[1:]...)...)
 		if err == nil || want == nil || err.Error() != want.Error() {
 			t.Errorf("%q: %v, Redis says %v", call, err, want)

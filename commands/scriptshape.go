@@ -98,6 +98,7 @@ func (k *knownScript) call(c *Command, keys, args [][]byte) (line int, err error
 	w.set(keys, args, k.texts)
 	sh := k.shapeOf(&w)
 	if sh == nil {
+		c.slow()
 		sh = k.learn(w)
 	}
 	return sh.line, sh.fill(c, &w, k, keys, args)

@@ -156,21 +156,22 @@ func fits(arity, n int) bool {
 }
 
 // Full is the name of a command with that of its subcommand.
-func (c *Command) Full() string {
-	if c.Sub == "" {
-		return c.Name
+func (c *Command) Full() string { return full(c.Name, c.Sub) }
+
+func full(name, sub string) string {
+	if sub == "" {
+		return name
 	}
-	return c.Name + "|" + c.Sub
+	return name + "|" + sub
 }
 
 // Known is the full name of what was sent, as far as we know it; "unknown" otherwise: what a client made up could
 // forge a line of a list.
 func Known(args [][]byte) string {
-	name := NameOf(args[0])
-	if _, ok := table[name]; !ok {
+	spec := specOf(args[0])
+	if spec == nil {
 		return "unknown"
 	}
-	sub, _ := subOf(name, args)
-	c := Command{Name: name, Sub: sub}
-	return c.Full()
+	sub, _ := subOf(spec.Name, args)
+	return full(spec.Name, sub)
 }

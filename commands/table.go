@@ -74,21 +74,38 @@ type Spec struct {
 
 // Specs of all commands, by name.
 func Specs() []Spec {
-	return slices.SortedFunc(maps.Values(table), func(a, b Spec) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	var all []Spec
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		all = append(all, *table[name])
+	}
+	return all
 }
 
 // SpecOf the command of that name in lower case.
 func SpecOf(name string) (Spec, bool) {
-	s, ok := table[name]
-	return s, ok
+	if s := table[name]; s != nil {
+		return *s, true
+	}
+	return Spec{}, false
 }
 
-var table map[string]Spec
+var table map[string]*Spec
+
+// specOf the command of that name in any case; nil if there is none.
+func specOf(name []byte) *Spec {
+	var room [maxName]byte
+	if len(name) > len(room) {
+		return nil
+	}
+	lower := room[:len(name)]
+	for i, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		lower[i] = c
+	}
+	return table[string(lower)]
+}
 
 var (
 	writes  = []string{"write", "denyoom"}
@@ -103,7 +120,7 @@ var (
 const expiries = "[EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT unix-time-milliseconds]"
 
 func init() {
-	table = make(map[string]Spec)
+	table = make(map[string]*Spec)
 	for _, s := range []Spec{
 		{"set", -3, writes, 1, 1, 1, "string", "key value [NX|XX|IFEQ ifeq-value|IFNE ifne-value] [GET] " + expiries, "Take a lock (NX), extend it (IFEQ), or overwrite a key.", asParsed, parseSet},
 		{"setnx", 3, writes, 1, 1, 1, "string", "key value", "Take a lock for max-ttl.", Take, parseSetNX},
@@ -187,6 +204,6 @@ func init() {
 		{"flushdb", -1, erases, 0, 0, 0, "server", "[ASYNC|SYNC]", "Refused: it would free every lock.", Admin, nil},
 		{"lolwut", -1, reads, 0, 0, 0, "server", "[VERSION version]", "Who are you?", Admin, nil},
 	} {
-		table[s.Name] = s
+		table[s.Name] = &s
 	}
 }

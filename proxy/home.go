@@ -193,9 +193,10 @@ func (c *session) greeting() {
 
 // scriptAdmin carries out a SCRIPT subcommand, and returns what writes the reply.
 func (c *session) scriptAdmin(cmd *commands.Command) func(*reply) {
-	scripts, args := c.server.Scripts, cmd.Args
+	scripts, args, name := c.server.Scripts, cmd.Args, cmd.Name
 	switch cmd.Sub {
 	case "load":
+		c.beforeLong() // compiling takes its time
 		sha, err := scripts.Load(args[2])
 		if err != nil {
 			return failed(err)
@@ -218,7 +219,7 @@ func (c *session) scriptAdmin(cmd *commands.Command) func(*reply) {
 	case "debug":
 		return failed(commands.Unsupported("SCRIPT DEBUG: scripts do not run here"))
 	default:
-		return func(*reply) { c.help(cmd.Name) }
+		return func(*reply) { c.help(name) }
 	}
 }
 

@@ -24,6 +24,7 @@ type always struct{ answer quorum.Answer }
 func (a always) Name() string                                                   { return "node" }
 func (a always) State() quorum.NodeState                                        { return quorum.NodeState{Name: "node", Health: quorum.Up} }
 func (a always) Owe(*quorum.Request, time.Duration)                             {}
+func (a always) Flush(time.Duration)                                            {}
 func (a always) Admit() error                                                   { return nil }
 func (a always) Send(_ *quorum.Request, _ time.Duration, v quorum.Voter, i int) { v.Hear(i, a.answer) }
 
@@ -239,9 +240,21 @@ func TestIdleSessionIsSmall(t *testing.T) {
 		}
 		synctest.Wait()
 		for _, s := range c.server.sessions {
-			if cap(s.steps) > maxIdleSteps || cap(s.reply.out) > maxIdleReply {
-				t.Errorf("keeps %d steps and %d bytes", cap(s.steps), cap(s.reply.out))
+			if s.batch != nil || s.reply.out != nil {
+				t.Errorf("keeps %+v and %d bytes", s.batch, cap(s.reply.out))
 			}
 		}
 	})
+}
+
+// Nor is what it has given back larger than an ordinary batch needs.
+func TestGivenBackBatchIsSmall(t *testing.T) {
+	for _, size := range []int{0, 1} {
+		b := &batch{steps: make([]step, 0, maxIdleSteps+size)}
+		s := &session{batch: b, reply: reply{out: make([]byte, 0, maxIdleReply+size)}}
+		s.close()
+		if kept := b.steps != nil; kept != (size == 0) || (b.out != nil) != kept {
+			t.Errorf("past the limit by %d: keeps %d steps and %d bytes", size, cap(b.steps), cap(b.out))
+		}
+	}
 }

@@ -24,23 +24,20 @@ const errPast = commands.Error("ERR invalid expire time, in the past by the cloc
 // behind them: a thousand values of full size would make a node miss its timeout.
 const maxLooked = 128
 
-// request makes the round of a command. clamped says that its ttl was replaced by MaxTTL.
-func (l LockRules) request(c *commands.Command, wall time.Time) (req *quorum.Request, clamped bool, err error) {
-	if err := l.sizes(c); err != nil {
-		return nil, false, err
-	}
-	if err := reserved(c); err != nil {
-		return nil, false, err
+// request fills in the request of a command. clamped says that its ttl was replaced by MaxTTL.
+func (l *LockRules) request(req *quorum.Request, c *commands.Command, wall time.Time) (clamped bool, err error) {
+	if !l.harmless(c) {
+		if err := cmp.Or(l.sizes(c), reserved(c)); err != nil {
+			return false, err
+		}
 	}
 	c.Asked = wall
 	if c.Verb == commands.Expire && c.Expiry.Kind == commands.SinceEpoch && c.Expiry.MS <= wall.UnixMilli() {
 		c.Lapse()
 	}
-	req = &quorum.Request{
-		Op: ops[c.Verb], Key: inDB(c.Key, c.DB), Keys: allInDB(c.Keys, c.DB), Token: c.Token, Tokens: c.Tokens,
-		Each: c.Each, Own: owns[c.Own], Prefix: c.Prefix,
-		If: conditions[c.If], Was: c.Was, Old: c.Old,
-	}
+	req.Op, req.Key, req.Keys, req.Token, req.Tokens = ops[c.Verb], inDB(c.Key, c.DB), allInDB(c.Keys, c.DB), c.Token, c.Tokens
+	req.Each, req.Own, req.Prefix = c.Each, owns[c.Own], c.Prefix
+	req.If, req.Was, req.Old = conditions[c.If], c.Was, c.Old
 	switch c.Verb {
 	case commands.Extend:
 		req.Add, req.Cap = c.Add, l.life(l.MaxTTL)
@@ -51,12 +48,12 @@ func (l LockRules) request(c *commands.Command, wall time.Time) (req *quorum.Req
 		panic(fmt.Sprintf("proxy: verb %d is not about locks", c.Verb))
 	}
 	if !req.Op.Promises() {
-		return req, false, nil
+		return false, nil
 	}
 	req.TTL, clamped, err = l.ttl(c, wall)
 	req.Life = l.life(req.TTL)
 	req.Fixed = c.Expiry.Kind == commands.SinceEpoch
-	return req, clamped, err
+	return clamped, err
 }
 
 var (
@@ -110,7 +107,13 @@ func named(c *commands.Command, key, value func([]byte) error) error {
 	return err
 }
 
-func (l LockRules) sizes(c *commands.Command) error {
+// harmless says of most commands, quickly, that sizes and reserved have nothing against them.
+func (l *LockRules) harmless(c *commands.Command) bool {
+	return c.Keys == nil && c.Named == nil && c.Tokens == nil && c.Was == nil &&
+		len(c.Key) <= l.MaxKey && len(c.Token) <= l.MaxToken && !isReserved(c.Key) && string(c.Token) != quorum.Blocker
+}
+
+func (l *LockRules) sizes(c *commands.Command) error {
 	if c.Verb == commands.Inspect && len(c.Keys) > maxLooked {
 		return commands.Error(fmt.Sprintf("ERR more than %d keys to look at in one command", maxLooked))
 	}
@@ -148,7 +151,7 @@ func isReserved(key []byte) bool {
 }
 
 // ttl is the time to live that is granted: never more than was asked for, and never none.
-func (l LockRules) ttl(c *commands.Command, wall time.Time) (ttl time.Duration, clamped bool, err error) {
+func (l *LockRules) ttl(c *commands.Command, wall time.Time) (ttl time.Duration, clamped bool, err error) {
 	ms := c.Expiry.MS
 	if c.Expiry.Kind == commands.SinceEpoch {
 		if ms -= wall.UnixMilli(); ms <= 0 {
@@ -164,7 +167,7 @@ func (l LockRules) ttl(c *commands.Command, wall time.Time) (ttl time.Duration, 
 	return l.MaxTTL, true, nil
 }
 
-func (l LockRules) life(ttl time.Duration) time.Duration {
+func (l *LockRules) life(ttl time.Duration) time.Duration {
 	if l.PadTTL {
 		return quorum.Pad(ttl)
 	}

@@ -33,13 +33,14 @@ func TestExpiryInThePastDeletes(t *testing.T) {
 		for _, word := range strings.Fields(line) {
 			args = append(args, []byte(word))
 		}
-		c, err := commands.Parse(args, nil)
+		var c commands.Command
+		err := c.Parse(args, nil)
 		c.DB = 0
-		var req *quorum.Request
+		var req quorum.Request
 		if err == nil {
-			req, _, err = LockRules{MaxTTL: time.Hour, MaxKey: 9, MaxToken: 9}.request(&c, now)
+			_, err = (&LockRules{MaxTTL: time.Hour, MaxKey: 9, MaxToken: 9}).request(&req, &c, now)
 		}
-		if got := asked(req, err); got != want {
+		if got := asked(&req, err); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}

@@ -19,9 +19,11 @@ func (c *session) redlock(cmd *commands.Command) func(*reply) {
 	case "nodes":
 		return c.nodes
 	case "admit":
+		c.beforeLong()
 		return c.admit(string(cmd.Args[2]))
 	default:
-		return func(*reply) { c.help(cmd.Name) }
+		name := cmd.Name
+		return func(*reply) { c.help(name) }
 	}
 }
 

@@ -121,7 +121,7 @@ func TestEveryVerbRefusesWhatIsReserved(t *testing.T) {
 				{Verb: verb, Keys: [][]byte{[]byte(key)}, Expiry: expiry},
 				{Verb: verb, Keys: [][]byte{[]byte("a"), []byte(key)}, Expiry: expiry},
 			} {
-				_, _, err := rules.request(&c, time.Now())
+				_, err := rules.request(new(quorum.Request), &c, time.Now())
 				if err == nil || !strings.HasPrefix(err.Error(), "ERR key '"+quorum.Reserved) || len(err.Error()) > 200 || strings.Contains(err.Error(), "\n") {
 					t.Errorf("verb %d, key %.40q: %v", verb, key, err)
 				}
@@ -129,14 +129,14 @@ func TestEveryVerbRefusesWhatIsReserved(t *testing.T) {
 		}
 		for _, key := range []string{"", "redlockd", "Redlockd:boot", "REDLOCKD:boot", " redlockd:boot", "my:redlockd:boot"} {
 			c := commands.Command{Verb: verb, Key: []byte(key), Keys: [][]byte{[]byte(key)}, Token: []byte(quorum.Blocker + "x"), Expiry: expiry}
-			if _, _, err := rules.request(&c, time.Now()); err != nil {
+			if _, err := rules.request(new(quorum.Request), &c, time.Now()); err != nil {
 				t.Errorf("verb %d, key %q: %v", verb, key, err)
 			}
 		}
 	}
 	for _, verb := range []commands.Verb{commands.Take, commands.Overwrite, commands.Release, commands.Extend} {
 		c := commands.Command{Verb: verb, Key: []byte("k"), Token: []byte(quorum.Blocker), Expiry: commands.Expiry{Kind: commands.FromNow, MS: 1000}}
-		if _, _, err := rules.request(&c, time.Now()); err == nil || err.Error() != "ERR value 'redlockd:blocked' is reserved for redlockd" {
+		if _, err := rules.request(new(quorum.Request), &c, time.Now()); err == nil || err.Error() != "ERR value 'redlockd:blocked' is reserved for redlockd" {
 			t.Errorf("verb %d: %v", verb, err)
 		}
 	}

@@ -20,7 +20,7 @@ type session struct {
 	id     int64
 	begun  time.Time
 	reply  reply
-	steps  []step
+	*batch     // nil while there is none
 	db     int // SELECT
 	mute   int // CLIENT REPLY: how many replies are still to be left out; negative: all
 	muted  int // where in reply.out begins what is left out then
@@ -30,11 +30,65 @@ type session struct {
 	grants []*quorum.Ticket
 	// grant is the last reply's, as long as it may turn out that the client was not told of it.
 	grant       *quorum.Ticket
+	slow        func() // of commands.Command
 	quit        bool
 	transaction transaction
 
 	mu    sync.Mutex // guards about, which CLIENT LIST of others reads
 	about about
+}
+
+// batch is what a session needs while it serves: most are idle, most of the time, and need none of it.
+type batch struct {
+	steps []step
+	next  step   // that is being begun
+	out   []byte // for replies
+
+	// T1 of all rounds that are started before the batch is settled, and the time of day then; 0 if there is none yet.
+	began time.Duration
+	wall  time.Time
+
+	left     int // commands that are not begun yet
+	reserved int // rounds that there is room for
+}
+
+// batches that are not in use.
+var batches sync.Pool
+
+// What a batch may keep of a large one before it.
+const (
+	maxIdleReply = 16 << 10 // bytes of its replies
+	maxIdleSteps = 64       // commands
+)
+
+// heardOf the client again: it has not gone before it was told of the last grant.
+func (c *session) heardOf() {
+	if c.grant != nil {
+		c.grant.Free()
+		c.grant = nil
+	}
+}
+
+func (c *session) open() {
+	c.batch, _ = batches.Get().(*batch)
+	if c.batch == nil {
+		c.batch = new(batch)
+	}
+	c.reply.out = c.batch.out
+}
+
+// close is called when all of the batch has been answered.
+func (c *session) close() {
+	b := c.batch
+	b.out, b.next = nil, step{}
+	if cap(c.reply.out) <= maxIdleReply {
+		b.out = c.reply.out
+	}
+	if cap(b.steps) > maxIdleSteps {
+		b.steps = nil
+	}
+	c.batch, c.reply.out = nil, nil
+	batches.Put(b)
 }
 
 // step is one command of a batch.
@@ -53,14 +107,9 @@ func newSession(s *Server, conn redcon.Conn) *session {
 	c.guard = conn.NetConn().(*guardedConn) // Serve puts the guard under redcon
 	c.guard.onWrite = c.written
 	c.guard.onGone = c.gone
+	c.slow = c.beforeLong
 	return c
 }
-
-// What a connection may keep of a large batch: most are idle, most of the time.
-const (
-	maxIdleReply = 16 << 10 // bytes of its replies
-	maxIdleSteps = 64       // commands
-)
 
 // maxReplies is how many bytes of replies are kept back until the batch is complete.
 const maxReplies = 64 << 10
@@ -71,11 +120,16 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 	c.server.commands.Add(uint64(1 + len(rest)))
 	c.note(first)
 
+	c.heardOf()
+	c.open()
+	c.left = len(rest)
 	c.begin(first)
 	for _, cmd := range rest {
+		c.left--
 		c.begin(cmd)
 	}
 	c.settle()
+	c.close()
 	if c.quit {
 		c.conn.Close()
 	}
@@ -84,6 +138,10 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 // settle waits for what was begun, and answers it. Redcon would write the replies behind the last command
 // of the batch; but a grant must not wait for rounds that have not even been sent.
 func (c *session) settle() {
+	c.unreserve()
+	if n := len(c.steps); n > 1 && c.steps[n-1].ticket != nil {
+		c.steps[n-1].ticket.Await()
+	}
 	for i := range c.steps {
 		if s := &c.steps[i]; s.ticket != nil {
 			s.ticket.Wait(i == len(c.steps)-1)
@@ -104,9 +162,8 @@ func (c *session) settle() {
 	c.subs.release()
 	clear(c.steps)
 	c.steps = c.steps[:0]
-	if cap(c.steps) > maxIdleSteps {
-		c.steps = nil
-	}
+	c.began = 0
+	c.unreserve() // what a second round was refused
 }
 
 func (c *session) write() {
@@ -117,9 +174,6 @@ func (c *session) write() {
 	if _, err := c.guard.Write(c.reply.out); err != nil { // written knows it too
 		c.quit = true
 	}
-	if cap(c.reply.out) > maxIdleReply {
-		c.reply.out = nil
-	}
 	c.reply.out = c.reply.out[:0]
 }
 
@@ -128,9 +182,10 @@ func (c *session) begin(cmd redcon.Command) {
 	if c.quit {
 		return
 	}
-	var s step
-	s.command, s.err = commands.Parse(cmd.Args, c.server.Scripts)
-	if s.err == nil {
+	s := &c.next
+	*s = step{}
+	s.command.Slow = c.slow // what was begun before must not wait for that
+	if s.err = s.command.Parse(cmd.Args, c.server.Scripts); s.err == nil {
 		s.err = c.mayAsk(&s.command)
 	}
 	alone := s.err == nil && c.alone(s.command.Verb)
@@ -139,7 +194,7 @@ func (c *session) begin(cmd redcon.Command) {
 		c.subs.hold()
 	}
 	switch {
-	case c.transact(&s):
+	case c.transact(s):
 	case s.command.Verb.OfLocks():
 		s.ticket, s.err = c.start(&s.command)
 	case s.command.Verb == commands.ScriptAdmin:
@@ -153,7 +208,7 @@ func (c *session) begin(cmd redcon.Command) {
 	case s.command.Verb == commands.Quit:
 		c.quit = true
 	}
-	c.steps = append(c.steps, s)
+	c.steps = append(c.steps, *s)
 	if alone {
 		c.settle()
 	}
@@ -162,36 +217,61 @@ func (c *session) begin(cmd redcon.Command) {
 // start the round of a lock command. Where there is no room for it, what was started before is answered first.
 func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 	fleet := c.server.Fleet
-	if !fleet.TryReserve() {
-		c.settle()
-		fleet.Reserve()
+	if c.reserved == 0 {
+		// For all that is left of the batch: bit by bit, a crowd would end with one round in each flush and in each reply.
+		n := min(1+c.left, fleet.MaxReserve())
+		if !fleet.TryReserve(n) {
+			c.settle()
+			fleet.Reserve(n)
+		}
+		c.reserved = n
 	}
 	return c.startReserved(cmd)
 }
 
+// beforeLong is called before something that takes its time, in the middle of a batch.
+func (c *session) beforeLong() {
+	c.unreserve()
+	c.server.Fleet.Flush()
+}
+
+// unreserve gives up the room that was not used: others must not wait for it while we wait for something else.
+func (c *session) unreserve() {
+	if c.reserved > 0 {
+		c.server.Fleet.Release(c.reserved)
+		c.reserved = 0
+	}
+}
+
 // startBehind starts a round while the batch is being settled.
 func (c *session) startBehind(cmd *commands.Command) (*quorum.Ticket, error) {
-	c.server.Fleet.Reserve()
+	c.server.Fleet.Reserve(1)
+	c.reserved, c.began = 1, 0
 	return c.startReserved(cmd)
 }
 
 // startReserved uses the room that was reserved, or gives it up.
 func (c *session) startReserved(cmd *commands.Command) (*quorum.Ticket, error) {
 	fleet := c.server.Fleet
-	// T1, before the first byte is sent to a node (R10), and before an absolute expiry is counted.
-	now := fleet.Now()
+	if c.began == 0 {
+		// T1, before the first byte is sent to a node (R10), and before an absolute expiry is counted. The rounds of a batch share
+		// it: to those that are parsed later it is a moment too early, so that they count as longer than they were.
+		c.began, c.wall = fleet.Now(), time.Now()
+	}
 	if cmd.DB < 0 {
 		cmd.DB = c.db // kept for a second round: a SELECT may have been pipelined behind the command
 	}
-	req, clamped, err := c.server.Locks.request(cmd, time.Now())
+	t := fleet.NewTicket()
+	clamped, err := c.server.Locks.request(&t.Request, cmd, c.wall)
 	if err != nil {
-		fleet.Release()
 		return nil, err
 	}
+	c.reserved--
 	if clamped {
 		c.server.noteClamped(cmd)
 	}
-	return fleet.Start(req, now), nil
+	t.Start(c.began)
+	return t, nil
 }
 
 // goOn starts what an Inspect decides about, and waits for it. Other clients, and what was pipelined behind it, may come in between: what is
@@ -249,6 +329,8 @@ func (c *session) finish(s *step, now time.Duration) {
 		if ruling.Verdict == quorum.Granted && s.command.Verb == commands.Take {
 			c.grants = append(c.grants, s.ticket)
 			c.grant = s.ticket
+		} else {
+			s.ticket.Free()
 		}
 		s.ticket = nil // answered; from here on only grants tells what may be given back
 		if err != nil {
@@ -313,6 +395,11 @@ func (c *session) written(err error) {
 	}
 	// Which of the replies arrived, should it turn out that not all did, is not known but of the last. A
 	// lock that somebody may rely on is not taken back: it is left to its ttl (R8).
+	for _, t := range c.grants {
+		if t != c.grant && err == nil {
+			t.Free()
+		}
+	}
 	clear(c.grants)
 	c.grants = c.grants[:0]
 	if err != nil {
@@ -330,12 +417,16 @@ func (c *session) gone() {
 
 // abandon takes back whatever the batch that a panic has ended was granted, or will be, and was not told.
 func (c *session) abandon() {
-	for i := range c.steps {
-		if t := c.steps[i].ticket; t != nil {
-			t.GiveBack()
+	if c.batch != nil {
+		c.unreserve()
+		for i := range c.steps {
+			if t := c.steps[i].ticket; t != nil {
+				t.GiveBack()
+			}
 		}
+		c.batch = nil
 	}
-	c.steps = nil
+	c.server.Fleet.Flush()
 	c.subs.release()
 	for _, t := range c.grants {
 		t.GiveBack()

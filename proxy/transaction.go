@@ -23,7 +23,7 @@ type transaction struct {
 func (c *session) transact(s *step) bool {
 	verb, t := s.command.Verb, &c.transaction
 	switch {
-	case s.err == commands.WrongArity("exec"): // as Redis: it ends the transaction, if there is one
+	case s.err != nil && s.err == commands.WrongArity("exec"): // as Redis: it ends the transaction, if there is one
 		c.settleWatch() // what is still being read would be watched by the next one
 		c.transaction = transaction{}
 		s.err = commands.ErrExecArity

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -35,12 +36,16 @@ type Fleet struct {
 	// encode fills in Request.Wire; may be nil.
 	encode func(*Request)
 
-	// flying has an element for every round without a verdict, and for every reservation.
-	flying chan struct{}
+	// room is what rounds without a verdict, and reservations, leave of Rules.InFlight.
+	room room
 
 	// order makes all pipes get the rounds in the same order, so that two clients of
 	// this proxy can never split a vote between them.
 	order sync.Mutex
+
+	tickets  sync.Pool    // of *Ticket, to be used again
+	unsent   atomic.Int64 // rounds that lie on the pipes since the last flush began
+	flushing atomic.Bool
 
 	stats struct{ granted, denied, undecided, late, splits, undone, toppedUp atomic.Uint64 }
 }
@@ -65,7 +70,7 @@ func NewFleet(nodes []Node, rules Rules, clock func() time.Duration, chance func
 	}
 	return &Fleet{
 		nodes: nodes, names: names, rules: rules, clock: clock, chance: chance, encode: encode,
-		flying: make(chan struct{}, max(1, rules.InFlight)),
+		room: room{free: max(1, rules.InFlight)},
 	}
 }
 
@@ -98,71 +103,61 @@ func (f *Fleet) Admit(name string) error {
 	return f.nodes[i].Admit()
 }
 
-// Ticket is what the asker holds while its request is on its way. Its methods are for
-// one goroutine: Wait, then Confirm, then perhaps GiveBack.
-type Ticket struct {
-	fleet *Fleet
-	run   *run
-	first run // what run points to, until a split vote is tried again
-}
+// TryReserve reserves room for n rounds in flight, if there is as much, and nobody waits for it.
+func (f *Fleet) TryReserve(n int) bool { return f.room.try(n) }
 
-// run is one round on its way. It is a Voter of all nodes.
-type run struct {
-	fleet *Fleet
-	done  sync.WaitGroup // until there is a verdict
-	mu    sync.Mutex     // guards round
-	round Round
-}
+// Reserve waits for room for n rounds, MaxReserve at most. It is made by verdicts, each of which comes in bounded time: so
+// nobody may wait for anything else with room that is not used.
+func (f *Fleet) Reserve(n int) { f.room.take(n) }
 
-// TryReserve reserves room for one round in flight, if there is any.
-func (f *Fleet) TryReserve() bool {
-	select {
-	case f.flying <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
+// Release gives up room that no Start will use.
+func (f *Fleet) Release(n int) { f.room.give(n) }
 
-// Reserve waits for room. It is made by verdicts, each of which comes in bounded time.
-func (f *Fleet) Reserve() { f.flying <- struct{}{} }
-
-// Release gives up a reservation that no Start will use.
-func (f *Fleet) Release() { <-f.flying }
-
-// Start carries req to every node, in the room that was reserved, and does not wait. now is our clock, read
-// by the caller since room was reserved: T1, before the first byte is sent (R10). The rounds of
-// one batch may share it: it makes a round count as longer than it was, never shorter.
-func (f *Fleet) Start(req *Request, now time.Duration) *Ticket {
-	f.encode(req)
-	t := &Ticket{fleet: f}
-	t.run = &t.first
-	f.carry(t.run, req, now)
-	return t
-}
+// MaxReserve is the most that may be reserved at once: a quarter of all, so that a few large batches do not keep out everybody.
+func (f *Fleet) MaxReserve() int { return max(1, f.rules.InFlight/4) }
 
 func (f *Fleet) carry(r *run, req *Request, now time.Duration) {
-	r.fleet = f
 	r.done.Add(1)
-	r.round = NewRound(req, len(f.nodes), now, f.rules.MaxTTL)
+	r.mu.Lock()
+	r.round.begin(req, len(f.nodes), now, f.rules.MaxTTL)
+	r.owing = len(f.nodes)
+	r.mu.Unlock()
 	f.order.Lock()
 	defer f.order.Unlock()
 	for i, n := range f.nodes {
-		n.Send(req, now, r, i) // R11
+		n.Send(req, now, r, r.seat(i)) // R11
+	}
+	f.unsent.Add(1)
+}
+
+// Flush lets the pipes write what was started until now. It does not wait. Whoever comes while another is at it leaves it to
+// them: one flush for many rounds.
+func (f *Fleet) Flush() {
+	if f.unsent.Load() == 0 || !f.flushing.CompareAndSwap(false, true) {
+		return // whoever is at it looks once more when it is done
+	}
+	f.flushOnce()
+	if f.unsent.Load() > 0 {
+		go f.flushOn() // for the others: our own client must not wait for that
 	}
 }
 
-// Hear implements Voter.
-func (r *run) Hear(i int, a Answer) {
-	r.mu.Lock()
-	open := r.round.ruling.Verdict == Open
-	amends := r.round.Hear(i, a)
-	decided := open && r.round.ruling.Verdict != Open
-	r.mu.Unlock()
-	r.fleet.amend(amends)
-	if decided {
-		<-r.fleet.flying
-		r.done.Done()
+func (f *Fleet) flushOn() {
+	for f.unsent.Load() > 0 && f.flushing.CompareAndSwap(false, true) {
+		f.flushOnce()
+	}
+}
+
+// flushOnce lets all others who can run start their rounds first: the more there are in a flush, the less it costs each of them.
+func (f *Fleet) flushOnce() {
+	if f.unsent.Load() > 1 || f.room.used(f.rules.InFlight) > 1 {
+		runtime.Gosched()
+	}
+	defer f.flushing.Store(false)
+	f.unsent.Store(0) // before the pipes are looked at: what is started from here on is counted anew
+	now := f.clock()
+	for _, n := range f.nodes {
+		n.Flush(now)
 	}
 }
 
@@ -178,95 +173,4 @@ func (f *Fleet) amend(list []Amend) {
 		}
 		f.nodes[a.Node].Owe(a.Req, a.Until)
 	}
-}
-
-func (r *run) wait() Ruling {
-	r.done.Wait()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.round.ruling
-}
-
-// Wait for the verdict. Every node that has not answered when it is due is counted as unknown. A
-// take whose vote was split is tried again, a few times, if it is the last of what its client has asked
-// for so far: tried again later, it would overtake what the client has sent behind it.
-func (t *Ticket) Wait(last bool) {
-	for try := 0; ; try++ {
-		ruling := t.run.wait()
-		if !last || try == t.fleet.rules.SplitRetries || !t.split(ruling) {
-			return
-		}
-		t.fleet.stats.splits.Add(1)
-		time.Sleep(Jitter(t.fleet.rules.SplitDelay, t.fleet.chance())) // R18
-		again := &run{}
-		t.fleet.Reserve()
-		t.fleet.carry(again, t.run.round.req, t.fleet.clock())
-		t.run = again
-	}
-}
-
-// Denied says, after Wait, whether a majority answered and said no.
-func (t *Ticket) Denied() bool { return t.run.wait().Verdict == Denied }
-
-// split asks, after a take that some nodes accepted and too few, whether anybody has
-// the lock. Our own acceptances were taken back on the same pipes before the question. A denial that came
-// before any yes was heard is not looked into: that is what polling for a held lock looks like, and
-// it must stay cheap.
-func (t *Ticket) split(r Ruling) bool {
-	req := t.run.round.req
-	if req.Op != Take || req.Fixed || !r.Votes.Split() {
-		return false
-	}
-	keys := req.Keys
-	if len(keys) == 0 {
-		keys = [][]byte{req.Key}
-	}
-	for _, key := range keys {
-		t.fleet.Reserve()
-		who := t.fleet.Start(&Request{Op: Get, Key: key}, t.fleet.clock())
-		holder := who.run.wait()
-		if holder.Verdict == Granted || holder.Votes.Yes+holder.Votes.No < Majority(len(t.fleet.nodes)) {
-			return false
-		}
-	}
-	return true // a majority has answered, and nobody is known to hold a majority
-}
-
-// Confirm is the last word, at now on our clock: to be read just before the reply is
-// written (T2, R14). The error is not nil if and only if the verdict is Undecided.
-func (t *Ticket) Confirm(now time.Duration) (Ruling, *NoQuorum) {
-	t.run.mu.Lock()
-	granted := t.run.round.ruling.Verdict == Granted
-	ruling, amends := t.run.round.Confirm(now, t.fleet.rules.RoundLimit)
-	var err *NoQuorum
-	if ruling.Verdict == Undecided {
-		err = t.run.round.explain(t.fleet.names)
-	}
-	t.run.mu.Unlock()
-	t.fleet.amend(amends)
-
-	s := &t.fleet.stats
-	switch {
-	case ruling.Verdict == Granted:
-		s.granted.Add(1)
-	case ruling.Verdict == Denied:
-		s.denied.Add(1)
-	default:
-		s.undecided.Add(1)
-	}
-	if err != nil && granted {
-		s.late.Add(1)
-		req := t.run.round.req
-		err.Late, err.Spent = true, now-t.run.round.began
-		err.Limit = max(0, min(t.fleet.rules.RoundLimit, Validity(req.TTL, req.Life, 0), req.TTL))
-	}
-	return ruling, err
-}
-
-// GiveBack undoes a confirmed take whose client could not be told.
-func (t *Ticket) GiveBack() {
-	t.run.mu.Lock()
-	amends := t.run.round.Refuse(t.fleet.clock())
-	t.run.mu.Unlock()
-	t.fleet.amend(amends)
 }

@@ -41,6 +41,8 @@ func (s *scripted) Send(req *Request, now time.Duration, voter Voter, i int) {
 	voter.Hear(i, a)
 }
 
+func (s *scripted) Flush(time.Duration) {}
+
 func (s *scripted) Owe(req *Request, _ time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,8 +63,11 @@ func scriptedFleet(rules Rules, clock func() time.Duration, answers ...Answer) (
 var someRules = Rules{MaxTTL: time.Hour, RoundLimit: 500 * ms, SplitRetries: 2, SplitDelay: 2 * ms, InFlight: 100}
 
 func start(f *Fleet, now time.Duration) *Ticket {
-	f.Reserve()
-	return f.Start(aTake(), now)
+	f.Reserve(1)
+	t := f.NewTicket()
+	t.Request = *aTake()
+	t.Start(now)
+	return t
 }
 
 func aTake() *Request {
@@ -183,8 +188,10 @@ func TestRoundsInFlightAreBounded(t *testing.T) {
 		var granted atomic.Int64
 		for range 5 {
 			go func() {
-				f.Reserve()
-				ticket := f.Start(aTake(), f.Now())
+				f.Reserve(1)
+				ticket := f.NewTicket()
+				ticket.Request = *aTake()
+				ticket.Start(f.Now())
 				ticket.Wait(true)
 				if r, err := ticket.Confirm(f.Now()); r.Verdict == Granted {
 					granted.Add(1)
@@ -213,10 +220,11 @@ func TestRoundsInFlightAreBounded(t *testing.T) {
 func TestR18NotTriedAgain(t *testing.T) {
 	for _, c := range []struct{ last, fixed bool }{{false, false}, {true, true}} {
 		f, nodes := scriptedFleet(someRules, func() time.Duration { return 0 }, yes, yes, no, no, no)
-		req := aTake()
-		req.Fixed = c.fixed
-		f.Reserve()
-		ticket := f.Start(req, 0)
+		f.Reserve(1)
+		ticket := f.NewTicket()
+		ticket.Request = *aTake()
+		ticket.Request.Fixed = c.fixed
+		ticket.Start(0)
 		ticket.Wait(c.last)
 		if r, _ := ticket.Confirm(0); r.Verdict != Denied || f.Stats().Splits != 0 {
 			t.Fatalf("%+v: %v, %+v", c, r.Verdict, f.Stats())

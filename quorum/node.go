@@ -8,12 +8,16 @@ type Node interface {
 	// Name says which node this is to people: an address, never a password.
 	Name() string
 
-	// Send asks the node. It never blocks, and keeps the order of the calls. The
+	// Send asks the node, at the next Flush. It never blocks, and keeps the order of the calls. The
 	// answer goes to voter.Hear(i, …) in any case: Unknown if nothing came by the time
 	// that Patience.Due says. If that Unknown was Awaited, Hear is called once more, when
 	// the node has answered after all, or no longer can. Hear may be called before
 	// Send returns.
 	Send(req *Request, now time.Duration, voter Voter, i int)
+
+	// Flush writes what was sent until now, all in one piece if it can: now is our clock, read before. It never blocks:
+	// what the system does not take at once is written behind the caller's back.
+	Flush(now time.Duration)
 
 	// Owe tells the node req, whose answer nobody waits for, in order with what is sent; later, where
 	// that cannot be, and again when the connection was lost or the node has answered with an error; but not

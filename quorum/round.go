@@ -13,6 +13,7 @@ type Round struct {
 	began  time.Duration // T1: our clock before the first byte was sent (R10)
 	maxTTL time.Duration
 	slots  []slot // by node
+	votes  Votes  // Invariant: what count says of slots
 
 	// ruling stands once its verdict is not Open: later answers do not change it.
 	ruling Ruling
@@ -22,12 +23,49 @@ type Round struct {
 	confirmed bool
 }
 
-// slot is what a round knows of one node.
+// slot is what a round knows of one node. Every vote of every round touches one: what most answers have fits into a cache line.
 type slot struct {
-	Answer
+	Vote    Vote
+	Trace   Trace
+	doubted bool
 	heard   bool
 	amended bool // a TakeBack or a repeated Release was asked for
 	topped  bool // a TopUp was asked for
+
+	Number, Left, Stamp int64
+	Spread, At          time.Duration
+
+	rest *Answer // all of it, if there is more: a doubt, an error, values
+}
+
+// hear keeps the answer.
+func (s *slot) hear(a *Answer) {
+	s.heard, s.Vote, s.Trace, s.doubted = true, a.Vote, a.Trace, a.Doubt != nil
+	s.Number, s.Left, s.Stamp, s.Spread, s.At = a.Number, a.Left, a.Stamp, a.Spread, a.At
+	s.rest = nil
+	if a.Doubt != nil || a.Err != nil || a.Value != nil || a.Seen != nil {
+		rest := *a
+		s.rest = &rest
+	}
+}
+
+// counted is the vote as the verdict sees it: Answer.Counted.
+func (s *slot) counted() Vote {
+	if s.doubted {
+		return Unknown
+	}
+	return s.Vote
+}
+
+// none is the rest of most answers.
+var none Answer
+
+// more is what else was answered: Doubt, Err, Value, Seen. It is not to be changed.
+func (s *slot) more() *Answer {
+	if s.rest == nil {
+		return &none
+	}
+	return s.rest
 }
 
 // Amend is something that a node still has to be told, after the round or beside it.
@@ -41,7 +79,18 @@ type Amend struct {
 // NewRound begins a round over n nodes at began, our clock before the first byte
 // is sent. No lock lives longer than maxTTL.
 func NewRound(req *Request, n int, began, maxTTL time.Duration) Round {
-	return Round{req: req, began: began, maxTTL: maxTTL, slots: make([]slot, n)}
+	var r Round
+	r.begin(req, n, began, maxTTL)
+	return r
+}
+
+// begin is NewRound in the room that the round may have for its slots.
+func (r *Round) begin(req *Request, n int, began, maxTTL time.Duration) {
+	r.req, r.began, r.maxTTL = req, began, maxTTL
+	if r.slots == nil {
+		r.slots = make([]slot, n)
+	}
+	r.votes = Votes{Open: n}
 }
 
 // Hear takes the answer of a node, and says what must be put right as a consequence.
@@ -53,10 +102,12 @@ func (r *Round) Hear(node int, a Answer) []Amend {
 		return nil // a time-out that was overtaken by the answer itself
 	}
 	if s.heard && a.Err == nil {
-		a.Err = s.Err // why it came too late for the verdict
+		a.Err = s.more().Err // why it came too late for the verdict
 	}
-	s.heard, s.Answer = true, a
-	if r.ruling.Verdict == Open {
+	*r.votes.of(s)--
+	s.hear(&a)
+	*r.votes.of(s)++
+	if r.ruling.Verdict == Open && (r.votes.Verdict() != Open || !r.req.byVotes()) {
 		r.ruling = judge(r.req, r.slots)
 		if r.ruling.Verdict == Denied || r.ruling.Verdict == Undecided {
 			r.unwanted = true // R17
@@ -90,6 +141,9 @@ func (r *Round) Refuse(now time.Duration) []Amend {
 func (r *Round) amends(now time.Duration) []Amend {
 	if r.ruling.Verdict == Open || !r.unwanted && !r.confirmed && r.req.Op != Release {
 		return nil
+	}
+	if r.confirmed && !r.unwanted && r.votes.Unknown == 0 && r.req.Op == Take {
+		return nil // quickly: this is every round while all is well, see topUp
 	}
 	var list []Amend
 	for i := range r.slots {
@@ -164,7 +218,7 @@ func (r *Round) amending(op Op) *Request {
 //     deviate from the first design, which guessed from the remaining time);
 //   - what a node was topped up with: when that was carried out is not known either.
 func (r *Round) takeBack(node int) (Amend, bool) {
-	a := r.slots[node].Answer
+	a := &r.slots[node]
 	if a.Vote != Yes && r.taught(node) {
 		return r.takeBackLater(node)
 	}
@@ -182,7 +236,7 @@ func (r *Round) takeBack(node int) (Amend, bool) {
 // taught says that the node was not vouched for, so that it may be given, by a lesson, what others held a moment
 // before they were told to delete it.
 func (r *Round) taught(node int) bool {
-	a := &r.slots[node].Answer
+	a := r.slots[node].more()
 	if a.Doubt == nil && a.Err == nil {
 		return false // quickly: this is every round
 	}
@@ -215,7 +269,7 @@ func (r *Round) takeBackLater(node int) (Amend, bool) {
 // taken with the same token since, which expires later. Where none has said it, the token alone must do. A node that is being taught
 // is told when that is over, whatever it has said: it may have been given the lock after it had released it.
 func (r *Round) repeatRelease(node int) (Amend, bool) {
-	a, later := r.slots[node].Answer, r.taught(node)
+	a, later := &r.slots[node], r.taught(node)
 	if a.Vote != Unknown && !later || a.Trace == Awaited || r.ruling.Verdict == Denied {
 		return Amend{}, false
 	}

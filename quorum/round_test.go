@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -332,6 +333,22 @@ func TestFoundOfATake(t *testing.T) {
 	} {
 		if r := judge(&Request{Op: Take, Own: OwnEach}, heardAll(c.answers...)); r.Verdict != Granted || r.Number != c.want {
 			t.Errorf("%+v: %+v", c.answers, r)
+		}
+	}
+}
+
+// What a round counts as it hears is what stands in its slots, also when a node is heard twice.
+func TestVotesAreCountedAsHeard(t *testing.T) {
+	answers := []Answer{yes, no, {Vote: Yes, Doubt: errors.New("restarted")}, {Trace: Lost}, {Trace: Awaited}}
+	chance := rand.New(rand.NewPCG(1, 1))
+	for range 10_000 {
+		n := 1 + chance.IntN(7)
+		r := NewRound(&Request{Op: []Op{Take, Release, Get, Delete}[chance.IntN(4)], TTL: time.Second, Life: time.Second}, n, 0, time.Hour)
+		for range 2 * n {
+			r.Hear(chance.IntN(n), answers[chance.IntN(len(answers))])
+			if r.votes != count(r.slots) || r.ruling.Verdict == Open && judge(r.req, r.slots).Verdict != Open {
+				t.Fatalf("%+v counted, ruled %v, of %+v", r.votes, r.ruling.Verdict, r.slots)
+			}
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Histogram counts durations in log-linear buckets: exact below 2^subBits ns, and above that 2^(subBits-1) buckets
+// A Histogram counts durations in log-linear buckets, as HdrHistogram does: exact below 2^subBits ns, and above that 2^(subBits-1) buckets
 // for every doubling. The law: what Quantile returns is never below the true value, and at most 1/64 (1.6 %) above it.
 // Bounded memory whatever the run's length: 15 KiB each, one per client.
 const (

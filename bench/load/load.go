@@ -2,9 +2,10 @@
 // one piece of work and says how it went; Wire is the Worker that speaks RESP. Another client library is measured by
 // writing another Worker.
 //
-// The loop is closed: every client waits for its answer before it sends the next. So a server that stalls is also
+// In a closed loop every client waits for its answer before it sends the next. So a server that stalls is also
 // asked less, and a stall counts once per client, not once per request that a steady stream would have had waiting. Compare latencies
-// of rows with the same clients and pipeline only; what a steady stream would see needs an open loop.
+// of rows with the same clients and pipeline only. What a steady stream sees, the open loop measures (Plan.Rate): each batch has
+// its moment, and its latency counts from there, whatever became of the ones before ("coordinated omission" is that not being so).
 package load
 
 import (
@@ -28,7 +29,8 @@ type Worker interface {
 
 // Plan is one measurement.
 type Plan struct {
-	Clients int
+	Clients int           // in an open loop: the pool
+	Rate    float64       // batches per second in an open loop; 0: closed loop
 	Warmup  time.Duration // not counted, except for its errors
 	Measure time.Duration
 	Dial    func(client int) (Worker, error)
@@ -47,8 +49,11 @@ var ErrNoClients = errors.New("load: a plan needs at least one client")
 type Result struct {
 	Measured   time.Duration
 	Ops        uint64     // as expected, answered within the measured time
+	Granted    uint64     // of them, where the workers are a Tally; the rest were refused
 	Errors     uint64     // every wrong answer, broken connection and hung client, warm-up included
 	FirstError string     // one of them
+	Late       float64    // open loop: share of the batches that were not sent within LateLimit of their moment
+	Never      uint64     // open loop: batches that were not sent at all; their latency counts up to the end of the row
 	Latency    *Histogram // of batches begun within the measured time, also when they ended after it
 }
 
@@ -65,7 +70,11 @@ type client struct {
 	worker   Worker
 	latency  Histogram
 	ops, bad uint64
+	granted  uint64
 	sample   string
+	late     uint64 // open loop: batches of the measured time sent late or never, and all of them
+	never    uint64
+	begun    uint64
 	_        [64]byte // two clients' counters never on one cache line
 }
 
@@ -87,10 +96,14 @@ func Run(ctx context.Context, plan Plan) (Result, error) {
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	base := time.Now()
-	for _, c := range clients {
-		wg.Go(func() { c.loop(base, plan.Warmup, plan.Warmup+plan.Measure, &stop) })
+	if plan.Rate > 0 {
+		newOpenLoop(plan, base, clients, &stop).start(&wg)
+	} else {
+		for _, c := range clients {
+			wg.Go(func() { c.loop(base, plan.Warmup, plan.Warmup+plan.Measure, &stop) })
+		}
 	}
-	hookErr := hooks(ctx, base, plan)
+	hookErr := plan.Hooks(ctx, base)
 	stop.Store(true)
 	grace := Grace
 	if ctx.Err() != nil {
@@ -118,17 +131,16 @@ func dialAll(plan Plan) ([]*client, error) {
 
 // loop is a client's life. The clock is read once per batch: the end of one is the start of the next. Times are counted from base.
 func (c *client) loop(base time.Time, from, to time.Duration, stop *atomic.Bool) {
+	tally, _ := c.worker.(Tally)
 	for now := time.Since(base); now < to && !stop.Load(); {
+		var before uint64
+		if tally != nil {
+			before = tally.Granted()
+		}
 		good, bad, err := c.worker.Step()
 		began := now
 		now = time.Since(base)
-		if bad > 0 {
-			c.bad += uint64(bad)
-			c.sample = c.worker.Wrong()
-		}
-		if err != nil {
-			c.bad++
-			c.sample = err.Error()
+		if c.failed(bad, err) {
 			return
 		}
 		if began >= from {
@@ -136,12 +148,29 @@ func (c *client) loop(base time.Time, from, to time.Duration, stop *atomic.Bool)
 		}
 		if now >= from && now < to {
 			c.ops += uint64(good)
+			if tally != nil {
+				c.granted += tally.Granted() - before
+			}
 		}
 	}
 }
 
-// hooks sleeps through the plan and calls its hooks on time.
-func hooks(ctx context.Context, base time.Time, plan Plan) error {
+// failed counts what was wrong with a step, and says whether the client is of no more use.
+func (c *client) failed(bad int, err error) bool {
+	if bad > 0 {
+		c.bad += uint64(bad)
+		c.sample = c.worker.Wrong()
+	}
+	if err != nil {
+		c.bad++
+		c.sample = err.Error()
+	}
+	return err != nil
+}
+
+// Hooks sleeps through the plan, which began at base, and calls its hooks on time. Run does that; a generator in another
+// process needs it too.
+func (plan Plan) Hooks(ctx context.Context, base time.Time) error {
 	steps := []struct {
 		at   time.Duration
 		hook func() error
@@ -187,13 +216,21 @@ func await(wg *sync.WaitGroup, clients []*client, grace time.Duration) (hung boo
 
 func sum(clients []*client, measured time.Duration) Result {
 	r := Result{Measured: measured, Latency: new(Histogram)}
+	var late, begun uint64
 	for _, c := range clients {
 		r.Ops += c.ops
+		r.Granted += c.granted
 		r.Errors += c.bad
 		if r.FirstError == "" {
 			r.FirstError = c.sample
 		}
 		r.Latency.Merge(&c.latency)
+		r.Never += c.never
+		late += c.late
+		begun += c.begun
+	}
+	if begun > 0 {
+		r.Late = float64(late) / float64(begun)
 	}
 	return r
 }

@@ -265,7 +265,7 @@ func TestStepDoesNotAllocate(t *testing.T) {
 	defer far.Close()
 	out := []byte(strings.Repeat("+OK\r\n", 16))
 	w := Wire{Work: Take, Pipeline: 16, Keys: "lock"}
-	batches, err := w.batches(0)
+	batches, _, err := w.batches(0)
 	if err != nil {
 		t.Fatal(err)
 	}

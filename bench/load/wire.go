@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"redlockd/bench/resp"
@@ -23,13 +24,21 @@ const (
 	Take      Work = "take"      // SET key token NX PX, a new key each time, so that each is granted
 	Cycle     Work = "cycle"     // the same, then its release by EVALSHA: what client libraries do
 	CycleEval Work = "cycleeval" // the same with the script's text every time: what applications without a library do
+	Refused   Work = "refused"   // SET key token NX PX of a key that somebody else holds: each is refused
+	Contended Work = "contended" // all clients take one key, again and again, and whoever gets it releases it at once
+	Get       Work = "get"       // GET of a held key
+	PTTL      Work = "pttl"      // PTTL of a held key
+	Idle      Work = "idle"      // one take, then nothing; Wire knows it as Take
 )
 
 // Release is the canonical compare-and-delete of the Redis documentation.
 const Release = `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
 
 // TTL is that of every lock taken here, in milliseconds: longer than a row, so that none ends by itself.
-const TTL = "30000"
+const (
+	TTL    = "30000"
+	ttlMax = 30000
+)
 
 const (
 	dialLimit  = 5 * time.Second
@@ -50,7 +59,7 @@ type Wire struct {
 // batch is P commands in one buffer, the answer each must get, and where in the buffer the counters stand.
 type batch struct {
 	out  []byte
-	want []byte // one answer, as bytes
+	want []byte // one answer, as bytes; empty: an integer from 1 to ttlMax
 	keys []int  // offsets of the counters, the same number for every command
 }
 
@@ -64,42 +73,72 @@ type wireClient struct {
 	wrong   string
 }
 
-// Dial connects one client and, for EVALSHA, loads the script.
+// Dial connects one client, loads the script for EVALSHA, and takes the key that a row of held keys needs.
 func (w Wire) Dial(client int) (Worker, error) {
 	if w.Pipeline < 1 {
 		return nil, fmt.Errorf("load: a pipeline of %d", w.Pipeline)
+	}
+	if w.Work == Contended && w.Pipeline > 1 {
+		return nil, errors.New("load: who polls waits for the answer; a contended row has a pipeline of 1")
+	}
+	batches, held, err := w.batches(client)
+	if err != nil {
+		return nil, err
 	}
 	conn, err := net.DialTimeout("tcp", w.Addr, dialLimit)
 	if err != nil {
 		return nil, err
 	}
-	c := &wireClient{conn: conn, per: w.Pipeline, in: make([]byte, maxReplies)}
-	if c.batches, err = w.batches(client); err == nil && w.Work == Cycle {
-		err = loadScript(conn)
+	c := &wireClient{conn: conn, batches: batches, per: w.Pipeline, in: make([]byte, maxReplies)}
+	if w.Work == Cycle || w.Work == Contended {
+		err = ask(conn, sha(Release), "SCRIPT", "LOAD", Release)
+	}
+	if held != nil && err == nil {
+		err = ask(conn, "OK", held...)
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	if w.Work == Contended {
+		return &contender{wireClient: c}, nil
+	}
+	if len(batches) == 1 {
+		return pipedClient{c}, nil
+	}
 	return c, nil
 }
 
-// batches encodes what this client will send, with a counter of zeros in every key and token.
-func (w Wire) batches(client int) ([]batch, error) {
+// batches encodes what this client will send, with a counter of zeros in every key and token, and the take of the key
+// that must be held before, nil if none.
+func (w Wire) batches(client int) (loop []batch, held []string, err error) {
 	zeros := fmt.Sprintf("%0*d", digits, 0)
 	key := fmt.Sprintf("%s:%04d:%s", w.Keys, client, zeros)
 	token := fmt.Sprintf("token:%04d:%s", client, zeros)
+	mine := fmt.Sprintf("%s:%04d", w.Keys, client) // one key for all of the row
+	held = []string{"SET", mine, "holder", "NX", "PX", TTL}
 	take := w.repeat("+OK\r\n", zeros, "SET", key, token, "NX", "PX", TTL)
 	switch w.Work {
 	case Ping:
-		return []batch{w.repeat("+PONG\r\n", "", "PING")}, nil
+		return []batch{w.repeat("+PONG\r\n", "", "PING")}, nil, nil
 	case Take:
-		return []batch{take}, nil
+		return []batch{take}, nil, nil
 	case Cycle:
-		return []batch{take, w.repeat(":1\r\n", zeros, "EVALSHA", sha(Release), "1", key, token)}, nil
+		return []batch{take, w.repeat(":1\r\n", zeros, "EVALSHA", sha(Release), "1", key, token)}, nil, nil
 	case CycleEval:
-		return []batch{take, w.repeat(":1\r\n", zeros, "EVAL", Release, "1", key, token)}, nil
+		return []batch{take, w.repeat(":1\r\n", zeros, "EVAL", Release, "1", key, token)}, nil, nil
+	case Refused:
+		return []batch{w.repeat("$-1\r\n", zeros, "SET", mine, token, "NX", "PX", TTL)}, held, nil
+	case Contended:
+		return []batch{
+			w.repeat("+OK\r\n", zeros, "SET", w.Keys, token, "NX", "PX", TTL),
+			w.repeat(":1\r\n", zeros, "EVALSHA", sha(Release), "1", w.Keys, token),
+		}, nil, nil
+	case Get:
+		return []batch{w.repeat("$6\r\nholder\r\n", "", "GET", mine)}, held, nil
+	case PTTL:
+		return []batch{w.repeat("", "", "PTTL", mine)}, held, nil
 	}
-	return nil, fmt.Errorf("load: unknown work %q", w.Work)
+	return nil, nil, fmt.Errorf("load: unknown work %q", w.Work)
 }
 
 // repeat encodes a command P times and notes where its counters are. A counter is what ends with the zeros.
@@ -125,19 +164,20 @@ func sha(script string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func loadScript(conn net.Conn) error {
+// ask sends one command before the row begins, and wants this answer.
+func ask(conn net.Conn, want string, args ...string) error {
 	if err := conn.SetDeadline(time.Now().Add(dialLimit)); err != nil {
 		return err
 	}
-	if _, err := conn.Write(resp.AppendCommand(nil, "SCRIPT", "LOAD", Release)); err != nil {
+	if _, err := conn.Write(resp.AppendCommand(nil, args...)); err != nil {
 		return err
 	}
 	reply, err := resp.Read(bufio.NewReader(conn))
 	if err != nil {
 		return err
 	}
-	if reply.Text != sha(Release) {
-		return fmt.Errorf("SCRIPT LOAD was answered %s", reply)
+	if reply.Text != want {
+		return fmt.Errorf("%s was answered %s", strings.Join(args[:2], " "), reply)
 	}
 	return conn.SetDeadline(time.Time{})
 }
@@ -146,12 +186,10 @@ func loadScript(conn net.Conn) error {
 // that found nothing, two answers are bad and no operation is good.
 func (c *wireClient) Step() (good, bad int, err error) {
 	for i := range c.batches {
-		b := &c.batches[i]
-		b.number(c.next, c.per)
-		if _, err := c.conn.Write(b.out); err != nil {
+		if err := c.send(&c.batches[i]); err != nil {
 			return 0, bad, err
 		}
-		wrong, err := c.answers(b.want)
+		wrong, err := c.answers(&c.batches[i])
 		bad += wrong
 		if err != nil {
 			return 0, bad, err
@@ -159,6 +197,31 @@ func (c *wireClient) Step() (good, bad int, err error) {
 	}
 	c.next += uint64(c.per)
 	return max(0, c.per-bad), bad, nil
+}
+
+// send writes a batch with the counters of now.
+func (c *wireClient) send(b *batch) error {
+	b.number(c.next, c.per)
+	_, err := c.conn.Write(b.out)
+	return err
+}
+
+// pipedClient is one whose batches do not wait for each other. Send and Receive share nothing but the connection.
+type pipedClient struct{ *wireClient }
+
+var _ Piped = pipedClient{}
+
+// Send implements Piped.
+func (c pipedClient) Send() error {
+	err := c.send(&c.batches[0])
+	c.next += uint64(c.per)
+	return err
+}
+
+// Receive implements Piped.
+func (c pipedClient) Receive() (good, bad int, err error) {
+	bad, err = c.answers(&c.batches[0])
+	return c.per - bad, bad, err
 }
 
 // number writes the counters first, first+1, … into the commands of a batch.
@@ -174,27 +237,77 @@ func (b *batch) number(first uint64, commands int) {
 }
 
 // answers reads one answer per command of the batch and counts those that are not as wanted.
-func (c *wireClient) answers(want []byte) (wrong int, err error) {
+func (c *wireClient) answers(b *batch) (wrong int, err error) {
 	for range c.per {
-		for c.w-c.r < len(want) && bytes.HasPrefix(want, c.in[c.r:c.w]) {
-			if err := c.fill(); err != nil {
-				return wrong, err
-			}
-		}
-		if bytes.HasPrefix(c.in[c.r:c.w], want) {
-			c.r += len(want)
-			continue
-		}
-		wrong++
-		reply, err := c.other()
+		right, err := c.answer(b.want)
 		if err != nil {
 			return wrong, err
 		}
-		if c.wrong == "" {
-			c.wrong = fmt.Sprintf("got %s, want %s", reply, bytes.TrimSpace(want))
+		if right {
+			continue
+		}
+		wrong++
+		if err := c.note(b.want); err != nil {
+			return wrong, err
 		}
 	}
 	return wrong, nil
+}
+
+// answer looks at the next answer, and takes it if it is as wanted.
+func (c *wireClient) answer(want []byte) (right bool, err error) {
+	if len(want) == 0 {
+		return c.integer()
+	}
+	for c.w-c.r < len(want) && bytes.HasPrefix(want, c.in[c.r:c.w]) {
+		if err := c.fill(); err != nil {
+			return false, err
+		}
+	}
+	right = bytes.HasPrefix(c.in[c.r:c.w], want)
+	if right {
+		c.r += len(want)
+	}
+	return right, nil
+}
+
+// integer is answer for an integer from 1 to ttlMax.
+func (c *wireClient) integer() (right bool, err error) {
+	const longest = len(":30000\r\n")
+	for {
+		line := c.in[c.r:c.w]
+		if end := bytes.Index(line, []byte("\r\n")); end > 1 && line[0] == ':' {
+			n := 0
+			for _, d := range line[1:min(end, longest)] {
+				if d < '0' || d > '9' {
+					return false, nil
+				}
+				n = 10*n + int(d-'0')
+			}
+			if right = n >= 1 && n <= ttlMax && end+2 <= longest; right {
+				c.r += end + 2
+			}
+			return right, nil
+		}
+		if len(line) >= longest || len(line) > 0 && line[0] != ':' {
+			return false, nil
+		}
+		if err := c.fill(); err != nil {
+			return false, err
+		}
+	}
+}
+
+// note keeps the first wrong answer.
+func (c *wireClient) note(want []byte) error {
+	reply, err := c.other()
+	if err == nil && c.wrong == "" {
+		if len(want) == 0 {
+			want = fmt.Appendf(nil, "an integer from 1 to %d", ttlMax)
+		}
+		c.wrong = fmt.Sprintf("got %s, want %s", reply, bytes.ReplaceAll(bytes.TrimSpace(want), []byte("\r\n"), []byte(" ")))
+	}
+	return err
 }
 
 // fill reads more bytes. What is unread is moved to the front only when there is no room behind it.

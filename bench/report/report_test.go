@@ -43,10 +43,52 @@ func sample() *Report {
 	add(floor, 12_500, 3, 6, 0)
 	add(second, 21_000, 2, 5, 0)
 	add(lonely, 999, 0.5, 0.7, 0)
+	more(r, add)
 	r.Lines[3].Others, r.Lines[3].Stall = 0.35, 838
 	r.Lines[5].Others, r.Lines[5].Stall = noisyOthers, noisyStall
 	r.Compare()
 	return r
+}
+
+// more adds what issue 5 asks for besides: peers, refusals, an open loop, idle clients, all fleets.
+func more(r *Report, add func(row rows.Row, rate, p50, p99 float64, errors uint64)) {
+	r.Peers = []Peer{
+		{Target: "redsync-redigo", Label: "redsync, redigo pools", Version: "v4.18"},
+		{Target: "redsync-goredis", Version: "v4.18"},
+		{Target: "twemproxy", Missing: "not installed: apt-get install nutcracker"},
+	}
+	fifty := rows.Row{Target: rows.Redlockd, Nodes: 5, Work: load.Take, Clients: 50, Pipeline: 1, Generator: rows.Own}
+	add(as(fifty, rows.RedsyncRedigo), 5_000, 9, 20, 0)
+	add(as(fifty, rows.RedsyncGoRedis), 4_000, 10, 30, 0)
+	for _, n := range []int{1, 7} {
+		row := fifty
+		row.Nodes = n
+		add(row, 30_000-float64(n)*2000, 1, 3, 0)
+		r.Lines[len(r.Lines)-1].CPU = CPU{7, 10 + float64(n), 5 * float64(n)}
+	}
+	piped := fifty
+	piped.Pipeline = 16
+	floor, _ := piped.FloorRow()
+	add(piped, 0, 0, 0, 0) // that is measured, and nothing
+	add(floor, 60_000, 12, 20, 0)
+	refused, contended, idle := fifty, fifty, fifty
+	refused.Work, contended.Work, idle.Work, idle.Clients = load.Refused, load.Contended, load.Idle, 10_000
+	add(refused, 24_000, 1.9, 4, 0)
+	add(contended, 22_000, 2, 5, 0)
+	r.Lines[len(r.Lines)-1].Granted, r.Lines[len(r.Lines)-1].Refused = 2_000, 40_000
+	add(idle, 0, 0, 0, 0)
+	l := &r.Lines[len(r.Lines)-1]
+	l.Clients, l.ClientKiB, l.Remark = 9_900, 21.5, "the limit of open files allows no more"
+	for _, late := range []float64{0.004, 0.25} {
+		open := fifty
+		open.Open, open.Fault = 50, rows.Slow
+		if late < behindLate {
+			open.Fault = rows.Healthy
+		}
+		add(open, 10_000, 0.4, 1.1, 0)
+		l := &r.Lines[len(r.Lines)-1]
+		l.Wanted, l.P999, l.Max, l.Late, l.Never = 10_001, 3.3, 8.8, late, uint64(late*4096)&^255
+	}
 }
 
 func TestRatios(t *testing.T) {
@@ -58,6 +100,7 @@ func TestRatios(t *testing.T) {
 		{OfDirect: 12_500.0 / 70_000, P50OfDirect: 5},
 		{OfFloor: 1.68}, // there is no direct row of redis-benchmark in this run
 		{},              // nothing of its kind was measured
+		{OfDirect: 5.0 / 70, P50OfDirect: 15, Redlockd: 4},
 	} {
 		if lines[i].Ratios != want {
 			t.Errorf("%s: got %+v, want %+v", lines[i].Name, lines[i].Ratios, want)
@@ -101,7 +144,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := got.Rows[0]
-	if got.Machine.Cores != 2 || len(got.Rows) != 6 || first["name"] != "redlockd-5/take/c50/p1/stopped" ||
+	if got.Machine.Cores != 2 || len(got.Rows) != 17 || first["name"] != "redlockd-5/take/c50/p1/stopped" ||
 		first["of_healthy"] != 0.95 || first["errors"] != 3.0 || first["fault"] != "stopped" {
 		t.Fatalf("got %s", b.String())
 	}

@@ -5,6 +5,7 @@ package rows
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"redlockd/bench/load"
@@ -20,6 +21,13 @@ const (
 	Floor    Target = "floor"    // one redis-benchmark per node, at once: what a client-side fan-out in C could do at best
 )
 
+// The targets of bench/peers that a goal is about. It has more.
+const (
+	RedsyncRedigo  Target = "redsync-redigo"
+	RedsyncGoRedis Target = "redsync-goredis"
+	Twemproxy      Target = "twemproxy"
+)
+
 // Generator is who makes the load.
 type Generator string
 
@@ -32,12 +40,16 @@ const (
 // Fault is what is broken while a row is measured.
 type Fault string
 
-// The faults. They begin with the measured time, after the warm-up, so that what a fault does at its onset is measured too.
+// The faults, of the last node. They begin with the measured time, after the warm-up, so that what a fault does at its onset
+// is measured too.
 const (
-	Healthy   Fault = ""
-	Stopped   Fault = "stopped"   // the last node gets SIGSTOP
-	Taught    Fault = "taught"    // the last node is killed, restarts empty, and is taught the million locks that the others hold
-	Unwatched Fault = "unwatched" // redlockd built without its watch of the nodes' marks and clocks: what the watch costs
+	Healthy    Fault = ""
+	Stopped    Fault = "stopped"    // SIGSTOP
+	Slow       Fault = "slow"       // its answers take 20 ms longer
+	Dead       Fault = "dead"       // SIGKILL
+	Restarting Fault = "restarting" // killed and started again, empty, about every second
+	Taught     Fault = "taught"     // killed, restarts empty, and is taught the million locks that the others hold
+	Unwatched  Fault = "unwatched"  // no node: redlockd built without its watch of the nodes' marks and clocks: what the watch costs
 )
 
 // Row is one measurement.
@@ -49,16 +61,20 @@ type Row struct {
 	Pipeline  int
 	Fault     Fault
 	Generator Generator
+	Open      int // open loop at this percentage of the rate of ClosedRow; 0: closed loop
 }
 
 // Name is what --rows is matched against, and what identifies a row in the JSON: target, work, clients and
 // pipeline, with slashes between, and what is special about it.
 func (r Row) Name() string {
 	name := string(r.Target)
-	if r.Target != Direct {
+	if r.Target != Direct && r.Nodes > 0 {
 		name += "-" + strconv.Itoa(r.Nodes)
 	}
 	name += fmt.Sprintf("/%s/c%d/p%d", r.Work, r.Clients, r.Pipeline)
+	if r.Open > 0 {
+		name += fmt.Sprintf("/open%d", r.Open)
+	}
 	if r.Fault != Healthy {
 		name += "/" + string(r.Fault)
 	}
@@ -68,14 +84,20 @@ func (r Row) Name() string {
 	return name
 }
 
-// DirectRow is the row without a proxy that this one is compared with; false for that row itself. The generator is the same,
-// except for the floor, which has only one.
+// SameShape says whether two rows do the same work with the same clients and pipeline, both in a closed loop or both in an
+// open one: whether they stand in one block of the table.
+func (r Row) SameShape(o Row) bool {
+	return r.Work == o.Work && r.Clients == o.Clients && r.Pipeline == o.Pipeline && (r.Open > 0) == (o.Open > 0)
+}
+
+// DirectRow is the row without a proxy that this one is compared with; false for that row itself, and where there is none:
+// in an open loop each target has a rate of its own. The generator is the same, except for the floor, which has only one.
 func (r Row) DirectRow() (Row, bool) {
 	d := Row{Target: Direct, Nodes: 1, Work: r.Work, Clients: r.Clients, Pipeline: r.Pipeline, Generator: r.Generator}
 	if r.Target == Floor {
 		d.Generator = Own
 	}
-	return d, r != d
+	return d, r != d && r.Open == 0 && r.Work != load.Idle
 }
 
 // HealthyRow is the same row with nothing broken; false for that row itself.
@@ -88,72 +110,56 @@ func (r Row) HealthyRow() (Row, bool) {
 // FloorRow is the fan-out over as many nodes with as many clients on each; false where there is none: it only takes.
 func (r Row) FloorRow() (Row, bool) {
 	f := Row{Target: Floor, Nodes: r.Nodes, Work: load.Take, Clients: r.Clients, Pipeline: r.Pipeline, Generator: RedisBenchmark}
-	return f, r.Target == Redlockd && r.Fault == Healthy && r.Work == load.Take && r.Nodes == floorNodes && r.Clients == many
+	return f, r.Target == Redlockd && r.Fault == Healthy && r.Work == load.Take && r.Nodes == floorNodes && r.Clients == many && r.Open == 0
 }
 
-const (
-	floorNodes = 5  // the fleet that the floor is measured with
-	many       = 50 // clients of the rows that are about throughput; redis-benchmark's own default
-)
-
-// shapes are clients and pipeline: one waiting client is about latency, fifty are about throughput.
-var shapes = []struct{ clients, pipeline int }{{1, 1}, {many, 1}, {1, 16}, {many, 16}}
-
-// All is every row, in the order in which they are measured. Rows that are compared stand next to each other, because a
-// machine's speed drifts within minutes.
-func All(second bool) []Row {
-	var all []Row
-	add := func(rows ...Row) { all = append(all, rows...) }
-	add(versus(load.Ping, many, 1, 5)...)
-	add(versus(load.Ping, many, 16, 5)...)
-	for _, s := range shapes {
-		add(versus(load.Take, s.clients, s.pipeline, 1, 3, 5)...)
-		healthy := all[len(all)-1]
-		if s.clients == many {
-			stopped, taught, unwatched := healthy, healthy, healthy
-			stopped.Fault, taught.Fault, unwatched.Fault = Stopped, Taught, Unwatched
-			add(unwatched, stopped, taught)
-			floor, _ := healthy.FloorRow()
-			add(floor)
-		}
-		if s.clients == many && second {
-			direct, redlockd := healthy, healthy
-			direct.Target, direct.Nodes = Direct, 1
-			direct.Generator, redlockd.Generator = RedisBenchmark, RedisBenchmark
-			add(direct, redlockd)
-		}
-	}
-	for _, s := range shapes {
-		add(versus(load.Cycle, s.clients, s.pipeline, 1, 3, 5)...)
-		if s.clients == many {
-			stopped := all[len(all)-1]
-			stopped.Fault = Stopped
-			add(stopped)
-		}
-	}
-	return append(all, versus(load.CycleEval, many, 1, 5)...)
+// GrantedRow is the row whose takes are granted, of one whose takes are refused; false for every other row.
+func (r Row) GrantedRow() (Row, bool) {
+	g := r
+	g.Work = load.Take
+	return g, r.Work == load.Refused
 }
 
-// versus is a direct row and redlockd over each of these numbers of nodes.
-func versus(work load.Work, clients, pipeline int, nodes ...int) []Row {
-	list := []Row{{Target: Direct, Nodes: 1, Work: work, Clients: clients, Pipeline: pipeline, Generator: Own}}
-	for _, n := range nodes {
-		list = append(list, Row{Target: Redlockd, Nodes: n, Work: work, Clients: clients, Pipeline: pipeline, Generator: Own})
+// RedlockdRow is redlockd's row of the same kind, over as many nodes, beside a peer's; false for whoever is none. A peer without
+// redis-server is compared with the fleet that the goals are about.
+func (r Row) RedlockdRow() (Row, bool) {
+	o := r
+	o.Target = Redlockd
+	if !slices.Contains(fleets, r.Nodes) {
+		o.Nodes = floorNodes
 	}
-	return list
+	return o, r.Target != Direct && r.Target != Redlockd && r.Target != Floor
 }
+
+// ClosedRow is the row whose rate an open loop's rate is a share of: the same with nothing broken; false in a closed loop.
+func (r Row) ClosedRow() (Row, bool) {
+	c := r
+	c.Open, c.Fault = 0, Healthy
+	return c, r.Open > 0
+}
+
+// others are what a row is compared with.
+var others = []func(Row) (Row, bool){Row.DirectRow, Row.HealthyRow, Row.FloorRow, Row.GrantedRow, Row.ClosedRow, Row.RedlockdRow}
 
 // Select keeps the rows whose name matches, and those they are compared with: a row without its ratio says nothing.
 func Select(all []Row, name *regexp.Regexp) []Row {
+	return keep(all, func(r Row) bool { return name.MatchString(r.Name()) })
+}
+
+// keep keeps the wanted rows and those they are compared with.
+func keep(all []Row, want func(Row) bool) []Row {
 	wanted := map[Row]bool{}
 	for _, r := range all {
-		if !name.MatchString(r.Name()) {
+		if !want(r) {
 			continue
 		}
 		wanted[r] = true
-		for _, other := range []func(Row) (Row, bool){Row.DirectRow, Row.HealthyRow, Row.FloorRow} {
+		for _, other := range others {
 			if o, ok := other(r); ok {
 				wanted[o] = true
+				if closed, ok := o.ClosedRow(); ok { // without it, it has no rate
+					wanted[closed] = true
+				}
 			}
 		}
 	}

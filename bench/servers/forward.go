@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,7 @@ const forwardDial = 5 * time.Second
 type Forward struct {
 	listener net.Listener
 	serving  sync.WaitGroup
+	delay    atomic.Int64 // nanoseconds by which answers are late
 
 	mu     sync.Mutex
 	target string
@@ -76,6 +78,10 @@ func (f *Forward) Mend() {
 		f.lead(f.target)
 	}
 }
+
+// Delay makes what the server answers from now on arrive later by d, also on the connections that are there: a slow node, or
+// a long way to it. Requests are not delayed.
+func (f *Forward) Delay(d time.Duration) { f.delay.Store(int64(d)) }
 
 // Close cuts everything, frees the port, and waits until all is gone. It may be called again.
 func (f *Forward) Close() error {
@@ -147,7 +153,7 @@ func (f *Forward) carry(client net.Conn) {
 	}
 	var both sync.WaitGroup
 	both.Go(func() { pass(server, client) })
-	both.Go(func() { pass(client, server) })
+	both.Go(func() { f.passLate(client, server) })
 	both.Wait()
 	f.mu.Lock()
 	delete(f.conns, client)

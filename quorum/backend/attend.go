@@ -25,7 +25,9 @@ type trust struct {
 const lookEvery = 500 * time.Millisecond
 
 // ping carries a tail with it, which is what it is for.
-var ping = &own{command: command{name: "PING"}}
+var ping = &own{command: commandOf("PING")}
+
+var askInfo = commandOf("INFO")
 
 // attend looks at the node also while there is no traffic, and settles what is to be done about a clock that jumped.
 func (p *Pipe) attend(ctx context.Context) {
@@ -82,7 +84,7 @@ func (l *link) examine() {
 		}
 		l.pipe.noteFindings(findings)
 	}
-	_ = l.send(call{own: &own{command: command{name: "INFO"}, done: done}}, l.pipe.opts.Clock())
+	_ = l.send(call{own: &own{command: askInfo, done: done}}, l.pipe.opts.Clock())
 }
 
 // expel the node. One that may have dropped locks has its mark deleted first: the mark has no expiry, and survives where they do not.
@@ -93,7 +95,7 @@ func (l *link) expel(findings []Finding) {
 	}
 	done := func(reply) { l.fail(findings[0]) }
 	err := l.send(call{own: &own{
-		command: command{name: "EVAL", args: unvouchArgs("")},
+		command: evalOf(unvouchArgs("")),
 		done:    done,
 	}}, l.pipe.opts.Clock())
 	if err != nil {
@@ -194,9 +196,7 @@ func (l *link) renewMark() {
 	old, renewed, due := l.watch.Renew(l.pipe.wall(), l.pipe.opts.Tolerance)
 	l.mu.Unlock()
 	if due {
-		_ = l.send(call{own: &own{
-			command: command{name: "EVAL", args: renewArgs(old, renewed)},
-		}}, l.pipe.opts.Clock())
+		_ = l.send(call{own: &own{command: evalOf(renewArgs(old, renewed))}}, l.pipe.opts.Clock())
 	}
 }
 
@@ -211,7 +211,7 @@ func (l *link) deleteMark(vouch string) {
 		}
 	}
 	err := l.send(call{own: &own{
-		command: command{name: "EVAL", args: unvouchArgs(vouch)},
+		command: evalOf(unvouchArgs(vouch)),
 		done:    func(r reply) { ended(r.err == nil) },
 	}}, l.pipe.opts.Clock())
 	if err != nil {

@@ -70,7 +70,6 @@ func (p *Pipe) dial(ctx context.Context, old *link) (*link, error) {
 		p.fleet.unclaim(p)
 		return nil, err
 	}
-	wire.gather = true
 	return l, nil
 }
 
@@ -90,7 +89,7 @@ func login(ctx context.Context, o Options) (c redis.Conn, wire *conn, err error)
 			if err != nil {
 				return nil, err
 			}
-			wire = &conn{Conn: socket}
+			wire = newConn(socket)
 			limit, _ := ctx.Deadline()
 			return wire, socket.SetDeadline(limit)
 		}))

@@ -10,13 +10,9 @@ import (
 	"redlockd/quorum"
 )
 
-const (
-	// maxFlight is how many requests one flush carries at most: its buffer is bounded, and its first
-	// answer does not wait long for its last.
-	maxFlight = 256
-	// maxFlights is how many flushes may be unanswered before the writer waits.
-	maxFlights = 256
-)
+// maxFlight is how many requests one flush carries at most: its buffer is bounded, and its first
+// answer does not wait long for its last.
+const maxFlight = 256
 
 // call is one request on one connection.
 type call struct {
@@ -24,14 +20,14 @@ type call struct {
 	own    *own          // in place of req
 	voter  quorum.Voter  // nil: nobody waits, it is owed
 	i      int           // who we are to voter
-	sent   time.Duration // our clock when it was queued, or before
+	sent   time.Duration // our clock when it was written; until then, when it was queued
 	until  time.Duration // owed: not to be told after
 	resent bool          // with the body of its script
 }
 
 // own is a command that no round has asked for. done may be nil; it is not called when the connection is lost.
 type own struct {
-	command command
+	command []byte
 	done    func(reply)
 }
 
@@ -51,27 +47,32 @@ var tail = []byte("*1\r\n$4\r\nTIME\r\n*2\r\n$3\r\nGET\r\n$13\r\n" + quorum.Mark
 // tailReplies is how many replies the tail has.
 const tailReplies = 2
 
-// link is one connection to a node: a FIFO of calls, one goroutine that writes them and
-// one that reads their replies. The answers of a flight are handed out together, once all of it was read, and
+// link is one connection to a node: a FIFO of calls, written by whoever flushes, and one goroutine that reads their
+// replies. The answers of a flight are handed out together, once all of it was read, and
 // what its tail says about them is known.
+//
+// Whoever flushes writes what the system takes without waiting. A goroutine of the link's own writes the rest, and what
+// nobody flushes: what the node is owed, and our own questions.
 type link struct {
 	pipe  *Pipe
 	redis redis.Conn
 	wire  *conn
 	peer  peer // whom it leads to
 
-	kick    chan struct{} // something was queued
-	flights chan flight   // to the reader
-	gone    chan struct{} // closed when the link is out of use: retired or failed
-	dead    chan struct{} // closed when the link has failed
+	kick chan struct{} // there is something for the link's own writer
+	gone chan struct{} // closed when the link is out of use: retired or failed
+	dead chan struct{} // closed when the link has failed
 
 	mu sync.Mutex
 	// calls that the node has not answered, the oldest first. Invariant: the first flying of
 	// them were written or are being written; the first voted of them have timed out.
-	calls   ring
+	calls   ring[call]
 	flying  int
 	voted   int
-	landing int // calls that were answered, and whose answers are being handed out
+	flights ring[flight] // that were written or are being written, and not answered
+	writing bool         // somebody has the wire. Invariant: what is in its buffer is written before anything else
+	stuck   bool         // it is the link's own writer, or is to be, because the node did not take all of the buffer at once
+	landing int          // calls that were answered, and whose answers are being handed out
 	// heard is when the node last spoke; or when it began to owe us something, if that is later.
 	heard   time.Duration
 	timer   *time.Timer   // runs expire; one for all calls
@@ -90,10 +91,9 @@ type link struct {
 func newLink(p *Pipe, c redis.Conn, wire *conn, peer peer, watch *quorum.Watch) *link {
 	l := &link{
 		pipe: p, redis: c, wire: wire, peer: peer, watch: watch,
-		kick:    make(chan struct{}, 1),
-		flights: make(chan flight, maxFlights),
-		gone:    make(chan struct{}),
-		dead:    make(chan struct{}),
+		kick: make(chan struct{}, 1),
+		gone: make(chan struct{}),
+		dead: make(chan struct{}),
 	}
 	l.timer = time.AfterFunc(time.Hour, l.expire)
 	l.timer.Stop()
@@ -108,7 +108,13 @@ func (l *link) start() {
 // send queues a call, or says why not.
 func (l *link) send(c call, now time.Duration) error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	err := l.queue(c, now)
+	l.mu.Unlock()
+	return err
+}
+
+// queue needs mu.
+func (l *link) queue(c call, now time.Duration) error {
 	switch {
 	case l.cause != nil:
 		return l.cause
@@ -132,11 +138,18 @@ func (l *link) send(c call, now time.Duration) error {
 		l.arm(now, due-now)
 	}
 	l.calls.push(c)
-	select {
-	case l.kick <- struct{}{}:
-	default:
+	if c.voter == nil || c.resent {
+		l.wake() // nobody else flushes it
 	}
 	return nil
+}
+
+// wake the link's own writer.
+func (l *link) wake() {
+	select {
+	case l.kick <- struct{}{}:
+	default: // it will look at everything, also at what was queued since
+	}
 }
 
 // arm the timer, with mu held.
@@ -146,79 +159,85 @@ func (l *link) arm(now, wait time.Duration) {
 	l.timer.Reset(wait)
 }
 
-// write is the writer: everything that has queued up meanwhile goes out in one flush.
+// write is the link's own writer.
 func (l *link) write() {
-	var batch []call
 	for {
 		select {
 		case <-l.kick:
 		case <-l.dead:
 			return
 		}
-		for {
-			var trust quorum.Trust
-			batch, trust = l.board(batch[:0])
-			if len(batch) == 0 {
-				break
-			}
-			if err := l.depart(batch, trust); err != nil {
+		l.mu.Lock()
+		stuck := l.stuck
+		l.mu.Unlock()
+		if stuck {
+			if err := l.wire.flush(l.pipe.opts.Patience.Silence); err != nil {
 				l.fail(err)
 				return
 			}
-			clear(batch)
+			l.mu.Lock()
+			l.stuck = false
+			l.mu.Unlock()
 		}
+		l.flush(l.pipe.opts.Clock(), stuck)
 	}
 }
 
-// board marks the queued calls as flying. The trust is what is known of the node before they are sent (P2).
-func (l *link) board(batch []call) ([]call, quorum.Trust) {
+// flush writes what is queued, a flight at a time; now is our clock, read before. What the system does not take at once
+// is left to the link's own writer. mine says that the caller has the wire already, and that its buffer is empty.
+func (l *link) flush(now time.Duration, mine bool) {
+	for l.board(now, mine) {
+		if !l.wire.try() {
+			l.mu.Lock()
+			l.stuck = true
+			l.mu.Unlock()
+			l.wake()
+			return
+		}
+		mine = true
+	}
+}
+
+// board puts the queued calls into the wire's buffer, and behind them the tail, as a flight of which the trust is what
+// is known of the node before they are sent (P2). False: there is nothing to write, and the caller has not got the wire; or somebody
+// else has, who will look here again before giving it up.
+func (l *link) board(now time.Duration, mine bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.cause != nil {
-		return batch, quorum.Trust{}
+	if l.writing && !mine {
+		return false
 	}
-	for l.flying < l.calls.n && len(batch) < maxFlight {
-		batch = append(batch, *l.calls.at(l.flying))
+	n := min(l.calls.n-l.flying, maxFlight)
+	l.writing = n > 0 && l.cause == nil
+	if !l.writing {
+		return false
+	}
+	if l.flying == 0 {
+		l.heard = max(l.heard, now)
+	}
+	for range n {
+		c := l.calls.at(l.flying)
+		l.wire.buf = c.encode(l.wire.buf, now)
+		c.sent = now // what we took to write it is not the node's fault
 		l.flying++
-	}
-	return batch, l.watch.Trust()
-}
-
-func (l *link) depart(batch []call, trust quorum.Trust) error {
-	now := l.pipe.opts.Clock()
-	for i := range batch {
-		c := wireOf(&batch[i], now)
-		if err := l.redis.Send(c.name, c.args...); err != nil {
-			return err
-		}
-	}
-	if err := l.redis.Flush(); err != nil {
-		return err
 	}
 	if watched {
 		l.wire.buf = append(l.wire.buf, tail...)
 	}
-	select {
-	case l.flights <- flight{len(batch), trust, now}:
-	case <-l.dead:
-		return errClosed
-	}
-	return l.wire.flush(l.pipe.opts.Patience.Silence)
+	l.flights.push(flight{n, l.watch.Trust(), now})
+	return true
 }
 
-func wireOf(c *call, now time.Duration) command {
-	if c.own != nil {
-		return c.own.command
+// encode puts the call behind w.
+func (c *call) encode(w words, now time.Duration) words {
+	switch {
+	case c.own != nil:
+		return append(w, c.own.command...)
+	case c.req.Wire == nil || c.resent:
+		return encode(w, c.req, now, c.resent)
+	default:
+		return append(w, c.req.Wire...)
 	}
-	w, ok := c.req.Wire.(*command)
-	if !ok {
-		made := encode(c.req, now)
-		w = &made
-	}
-	if c.resent {
-		return w.withBody()
-	}
-	return *w
 }
 
 // reply is what came back for a call.
@@ -264,19 +283,29 @@ func (l *link) receive(replies []reply) (_ []reply, f flight, broken error) {
 			return replies, f, err
 		}
 		if len(replies) == 0 {
-			select {
-			case f = <-l.flights: // the writer puts it there before it sends the flight
-				due = f.calls
-				if watched {
-					due += tailReplies
-				}
-			default:
+			if f = l.landed(); f.calls == 0 {
 				return nil, f, errUnasked
+			}
+			due = f.calls
+			if watched {
+				due += tailReplies
 			}
 		}
 		replies = append(replies, reply{v, err})
 	}
 	return replies, f, nil
+}
+
+// landed takes the oldest flight, which was put there before it was written. It has no calls if there is none.
+func (l *link) landed() flight {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.flights.n == 0 {
+		return flight{}
+	}
+	f := *l.flights.at(0)
+	l.flights.drop()
+	return f
 }
 
 // land hands out the replies to the oldest calls. Where the connection broke in the middle of a flight, its
@@ -345,7 +374,7 @@ func (l *link) answer(c *call, r reply, clock quorum.Reading, doubt error, now t
 		}
 		return
 	}
-	if noScript(r.err) && !c.resent && wireOf(c, now).body != nil {
+	if noScript(r.err) && !c.resent {
 		// It goes behind what was sent meanwhile, out of its order. That does no harm: a take that overtook
 		// a release is refused, since the key is still there, and an undo looks at the expiry.
 		c.resent = true
@@ -362,9 +391,11 @@ func (l *link) answer(c *call, r reply, clock quorum.Reading, doubt error, now t
 		}
 		return // told; nobody waits to hear what came of it
 	}
-	a := decode(c.req, r.value, r.err).Doubted(c.req.Op, doubt)
+	a := decode(c.req, r.value, r.err)
 	if doubt == nil { // so that the clock has not jumped
 		stamp(&a, c.req, clock)
+	} else {
+		a = a.Doubted(c.req.Op, doubt)
 	}
 	a.At = now
 	c.voter.Hear(c.i, a)
@@ -388,7 +419,18 @@ func (l *link) expire() {
 		return
 	}
 	l.excused = false
-	for l.voted < l.calls.n && patience.Due(l.calls.at(l.voted).sent, l.heard) <= now {
+	// What nobody has flushed yet is waited for by whoever will; what cannot be written, because the node does not read, is not.
+	asked := l.flying
+	if l.stuck {
+		asked = l.calls.n
+	} else if asked == 0 {
+		l.heard = now
+	}
+	// A node that has answered is not late: we are, because we did not get the processor. It is waited for up to the round limit.
+	if l.voted < asked && patience.Due(l.calls.at(l.voted).sent, l.heard) <= now && l.wire.unread() {
+		l.heard = now
+	}
+	for l.voted < asked && patience.Due(l.calls.at(l.voted).sent, l.heard) <= now {
 		late = append(late, *l.calls.at(l.voted))
 		l.voted++
 	}
@@ -397,8 +439,10 @@ func (l *link) expire() {
 	if health == quorum.Up {
 		next = min(next, l.heard+patience.Quiet())
 	}
-	if l.voted < l.calls.n {
+	if l.voted < asked {
 		next = min(next, patience.Due(l.calls.at(l.voted).sent, l.heard))
+	} else if l.voted < l.calls.n {
+		next = min(next, now+patience.Timeout)
 	}
 	if !l.retired || l.voted < l.calls.n {
 		l.arm(now, next-now)

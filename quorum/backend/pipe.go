@@ -98,6 +98,13 @@ func (p *Pipe) Send(req *quorum.Request, now time.Duration, voter quorum.Voter, 
 	}
 }
 
+// Flush implements quorum.Node.
+func (p *Pipe) Flush(now time.Duration) {
+	if l := p.current.Load(); l != nil {
+		l.flush(now, false)
+	}
+}
+
 // Owe implements quorum.Node.
 func (p *Pipe) Owe(req *quorum.Request, until time.Duration) {
 	p.owe(call{req: req, until: until})

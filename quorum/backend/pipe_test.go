@@ -81,6 +81,7 @@ func (f fixture) send(req *quorum.Request) *heard {
 	h := &heard{}
 	Encode(req)
 	f.pipe.Send(req, f.clock(), h, 0)
+	f.pipe.Flush(f.clock())
 	return h
 }
 
@@ -655,5 +656,21 @@ func TestTwinsVoteOnce(t *testing.T) {
 		if n, _ := up(); n != 1 || pipes[1].State().Health != quorum.Up {
 			t.Fatalf("%d are up", n)
 		}
+	})
+}
+
+// A node is not blamed for what it was not sent: a request that waits to be flushed is neither timed out nor does it make the node silent.
+func TestR12UnflushedIsNotLate(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		h := &heard{}
+		req := take("k", "t", time.Minute)
+		Encode(req)
+		f.pipe.Send(req, f.clock(), h, 0)
+		f.want(h, 450*ms)
+		if s := f.pipe.State(); s.Health != quorum.Up {
+			t.Fatalf("%v: %s", s.Health, s.Why)
+		}
+		f.pipe.Flush(f.clock())
+		f.want(h, 0, yes)
 	})
 }

@@ -1,7 +1,9 @@
 package backend
 
 import (
+	"bytes"
 	"fmt"
+	"strconv"
 	"time"
 
 	"redlockd/quorum"
@@ -25,8 +27,7 @@ func (Spoken) Scripts() []string {
 
 // Request is what the node is sent for r, at now.
 func (Spoken) Request(r *quorum.Request, now time.Duration) []string {
-	c := encode(r, now)
-	return spell(c.name, c.args)
+	return encode(nil, r, now, false).list()
 }
 
 // Answer is what a round is told of the node's reply.
@@ -68,6 +69,22 @@ func (Spoken) Merge(mark string, locks []Lock) []string {
 }
 func (Spoken) Vouch(mark string, vouched quorum.Mark, low, high time.Duration) []string {
 	return spell("EVAL", vouchArgs(mark, vouched, low, high))
+}
+
+// list is the words of one command.
+func (w words) list() []string {
+	number := func() (n int) {
+		end := bytes.IndexByte(w, '\r')
+		n, _ = strconv.Atoi(string(w[1:end]))
+		w = w[end+2:]
+		return n
+	}
+	list := make([]string, number())
+	for i := range list {
+		size := number()
+		list[i], w = string(w[:size]), w[size+2:]
+	}
+	return list
 }
 
 // spell the words of a command as they are on the wire.

@@ -11,97 +11,98 @@ import (
 	"redlockd/quorum"
 )
 
-// command is a request as redigo sends it. A script is called by its hash; where
-// the node has lost it, body is sent in the hash's place.
-type command struct {
-	name string
-	args []any
-	body *script
-}
-
-// Encode fills in r.Wire, once for all nodes.
+// Encode fills in r.Wire, in the room that it may have, once for all nodes. What TakeBack and TopUp look like depends on when they are told.
 func Encode(r *quorum.Request) {
-	if r.Op != quorum.TakeBack && r.Op != quorum.TopUp { // they depend on when they are told
-		c := encode(r, 0)
-		r.Wire = &c
+	if r.Op == quorum.TakeBack || r.Op == quorum.TopUp {
+		r.Wire = nil
+	} else {
+		r.Wire = encode(r.Wire[:0], r, 0, false)
 	}
 }
 
-// encode makes the command of a request that is sent at now.
-func encode(r *quorum.Request, now time.Duration) command {
+// encode puts a request that is sent at now behind w. whole sends the text of its script, where it has one, in place of the hash.
+func encode(w words, r *quorum.Request, now time.Duration, whole bool) words {
 	switch {
 	case r.If != quorum.Always || r.Old:
-		return run(change, r.Key, conditions[r.If], r.Was, actions[r.Op], r.Token, millis(r.Life))
+		return w.call(change, whole, 1, 5).bytes(r.Key).text(conditions[r.If]).bytes(r.Was).text(actions[r.Op]).bytes(r.Token).millis(r.Life)
 	case r.Op == quorum.Take && (len(r.Keys) > 0 || r.Own != quorum.OwnRefused):
-		return runMany(takeMany, r, millis(r.Life), owns[r.Own], r.Prefix)
+		return w.many(takeMany, whole, r, 3).millis(r.Life).text(owns[r.Own]).int(int64(r.Prefix))
 	case len(r.Keys) > 0 && r.Tokens != nil:
-		return encodeMany(r, now)
+		return encodeMany(w, r, now, whole)
 	}
 	switch r.Op {
 	case quorum.Take: // R5: one atomic command
-		return command{name: "SET", args: []any{r.Key, r.Token, nx, px, millis(r.Life)}}
+		return w.command(6).text("SET").bytes(r.Key).bytes(r.Token).text("NX").text("PX").millis(r.Life)
 	case quorum.Overwrite:
-		return command{name: "SET", args: []any{r.Key, r.Token, px, millis(r.Life)}}
+		return w.command(5).text("SET").bytes(r.Key).bytes(r.Token).text("PX").millis(r.Life)
 	case quorum.Release:
 		if quorum.Planted() == quorum.BugReleaseAnyToken {
-			return command{name: "DEL", args: []any{r.Key}}
+			return w.command(2).text("DEL").bytes(r.Key)
 		}
-		return run(release, r.Key, r.Token)
+		return w.call(release, whole, 1, 1).bytes(r.Key).bytes(r.Token)
 	case quorum.Extend:
 		switch quorum.Planted() {
 		case quorum.BugExtendAnyToken:
-			return command{name: "PEXPIRE", args: []any{r.Key, millis(r.Life)}}
+			return w.command(3).text("PEXPIRE").bytes(r.Key).millis(r.Life)
 		case quorum.BugExtendResurrects:
-			return run(resurrect, r.Key, r.Token, millis(r.Life))
+			return w.call(resurrect, whole, 1, 2).bytes(r.Key).bytes(r.Token).millis(r.Life)
 		}
 		if r.Add {
-			return run(extend, r.Key, r.Token, millis(r.Life), "add", millis(r.Cap))
+			return w.call(extend, whole, 1, 4).bytes(r.Key).bytes(r.Token).millis(r.Life).text("add").millis(r.Cap)
 		}
-		return run(extend, r.Key, r.Token, millis(r.Life))
+		return w.call(extend, whole, 1, 2).bytes(r.Key).bytes(r.Token).millis(r.Life)
 	case quorum.TakeBack:
 		if quorum.Planted() == quorum.BugUndoByToken {
-			return run(release, r.Key, r.Token)
+			return w.call(release, whole, 1, 1).bytes(r.Key).bytes(r.Token)
 		}
 		if r.Stamp != 0 {
-			return runMany(takeBackMany, r, millis(r.Most(now)), r.Stamp, millis(r.Spread))
+			return w.many(takeBackMany, whole, r, 3).millis(r.Most(now)).int(r.Stamp).millis(r.Spread)
 		}
-		return run(takeBack, r.Key, r.Token, millis(r.Most(now)))
+		return w.call(takeBack, whole, 1, 2).bytes(r.Key).bytes(r.Token).millis(r.Most(now))
 	case quorum.TopUp:
-		return run(topUp, r.Key, r.Token, max(1, r.Rest(now).Milliseconds()))
+		return w.call(topUp, whole, 1, 2).bytes(r.Key).bytes(r.Token).int(max(1, r.Rest(now).Milliseconds()))
 	case quorum.Get:
-		return command{name: "GET", args: []any{r.Key}}
+		return w.command(2).text("GET").bytes(r.Key)
 	case quorum.Inspect:
-		return command{name: "EVALSHA", args: append([]any{inspectKeys.hash, len(r.Keys)}, anys(r.Keys)...), body: inspectKeys}
+		return w.call(inspectKeys, whole, len(r.Keys), 0).each(r.Keys)
 	case quorum.Delete:
-		return command{name: "DEL", args: anys(r.Keys)}
+		return w.command(1 + len(r.Keys)).text("DEL").each(r.Keys)
 	case quorum.Exists:
-		return command{name: "EXISTS", args: anys(r.Keys)}
+		return w.command(1 + len(r.Keys)).text("EXISTS").each(r.Keys)
 	case quorum.Size:
-		return command{name: "EVALSHA", args: []any{size.hash, 2, quorum.MarkKey, quorum.TeacherKey}, body: size}
+		return w.call(size, whole, 2, 0).text(quorum.MarkKey).text(quorum.TeacherKey)
 	case quorum.Expire:
-		return command{name: "PEXPIRE", args: []any{r.Key, millis(r.Life)}}
+		return w.command(3).text("PEXPIRE").bytes(r.Key).millis(r.Life)
 	default:
 		panic(fmt.Sprintf("backend: no command for %v", r.Op))
 	}
 }
 
 // encodeMany is for what is about several locks at once.
-func encodeMany(r *quorum.Request, now time.Duration) command {
+func encodeMany(w words, r *quorum.Request, now time.Duration, whole bool) words {
 	switch r.Op {
 	case quorum.Release:
 		if r.Each {
-			return runMany(releaseMany, r)
+			return w.many(releaseMany, whole, r, 0)
 		}
-		return runMany(releaseMany, r, "all")
+		return w.many(releaseMany, whole, r, 1).text("all")
 	case quorum.Extend:
-		return runMany(extendMany, r, millis(r.Life))
+		return w.many(extendMany, whole, r, 1).millis(r.Life)
 	case quorum.TakeBack:
-		return runMany(takeBackMany, r, millis(r.Most(now)), r.Stamp, millis(r.Spread))
+		return w.many(takeBackMany, whole, r, 3).millis(r.Most(now)).int(r.Stamp).millis(r.Spread)
 	case quorum.TopUp:
-		return runMany(topUpMany, r, max(1, r.Rest(now).Milliseconds()))
+		return w.many(topUpMany, whole, r, 1).int(max(1, r.Rest(now).Milliseconds()))
 	default:
 		panic(fmt.Sprintf("backend: no command for %v of many keys", r.Op))
 	}
+}
+
+// many begins a script with the keys of r, their tokens, and so many words behind them.
+func (w words) many(s *script, whole bool, r *quorum.Request, more int) words {
+	if len(r.Keys) == 0 {
+		return w.call(s, whole, 1, 1+more).bytes(r.Key).bytes(r.Token)
+	}
+	return w.call(s, whole, len(r.Keys), len(r.Tokens)+more).each(r.Keys).each(r.Tokens)
 }
 
 // What the scripts are told of a request.
@@ -112,37 +113,6 @@ var (
 		quorum.IfNoExpiry: "no-expiry", quorum.IfExpiry: "expiry", quorum.IfLater: "later", quorum.IfSooner: "sooner"}
 	actions = map[quorum.Op]string{quorum.Overwrite: "set", quorum.Delete: "delete", quorum.Expire: "expire"}
 )
-
-// Boxed once, not once a request.
-var nx, px any = "NX", "PX"
-
-func millis(d time.Duration) any { return d.Milliseconds() }
-
-func anys(keys [][]byte) []any {
-	args := make([]any, len(keys))
-	for i, k := range keys {
-		args[i] = k
-	}
-	return args
-}
-
-func run(s *script, key []byte, args ...any) command {
-	all := make([]any, 0, 3+len(args))
-	all = append(all, s.hash, 1, key)
-	return command{name: "EVALSHA", args: append(all, args...), body: s}
-}
-
-// runMany calls a script with the keys of r, their tokens and args.
-func runMany(s *script, r *quorum.Request, args ...any) command {
-	keys, tokens := r.Keys, r.Tokens
-	if len(keys) == 0 {
-		keys, tokens = [][]byte{r.Key}, [][]byte{r.Token}
-	}
-	all := make([]any, 0, 2+2*len(keys)+len(args))
-	all = append(all, s.hash, len(keys))
-	all = append(append(all, anys(keys)...), anys(tokens)...)
-	return command{name: "EVALSHA", args: append(all, args...), body: s}
-}
 
 // decode turns a node's reply into its answer. Whatever is not the expected
 // acceptance or refusal is Unknown (R13).
@@ -319,12 +289,6 @@ func strange(reply any) quorum.Answer {
 func noScript(err error) bool {
 	var e redis.Error
 	return errors.As(err, &e) && strings.HasPrefix(string(e), "NOSCRIPT")
-}
-
-// withBody is the command again, with the text of its script in place of the hash.
-func (c command) withBody() command {
-	args := append([]any{c.body.text}, c.args[1:]...)
-	return command{name: "EVAL", args: args}
 }
 
 // infoField is a line of INFO, empty if it is not there.

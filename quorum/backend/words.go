@@ -9,6 +9,9 @@ import (
 
 // What is said to a node for its readmission, and what a page of a scan means. Each is what EVAL is given.
 
+// evalOf is one of them as it is on the wire.
+func evalOf(args []any) []byte { return commandOf(spell("EVAL", args)...) }
+
 func beginArgs(runID, nonce, teacher, how string) []any {
 	return []any{begin, 2, quorum.MarkKey, quorum.TeacherKey, runID + ":", nonce, teacher, teacherLease.Milliseconds(), how}
 }

@@ -16,7 +16,7 @@ import (
 
 var (
 	seed  = flag.Uint64("seed", 0, "replay this `seed` of the simulator, and tell all that happens in it")
-	seeds = flag.Uint64("seeds", 42, "run so many seeds of the simulator, from 1 on")
+	seeds = flag.Uint64("seeds", 45, "run so many seeds of the simulator, from 1 on")
 )
 
 // run many seeds on all processors, and return what came of each.
@@ -39,6 +39,9 @@ func runAll(list []uint64, o Options) []Result {
 	return results
 }
 
+// enough seeds to see every kind of fault in one of them.
+const enough = 400
+
 // Nothing that must never be happens in any seed. One alone is replayed, and told, by
 //
 //	go test ./quorum/... -run Sim -seed N
@@ -59,11 +62,11 @@ func TestSim(t *testing.T) {
 			faults[kind] += n
 		}
 	}
-	if *seeds < 42 {
-		return
-	}
 	if grants < int(*seeds) {
 		t.Errorf("only %d locks were granted in %d seeds", grants, *seeds)
+	}
+	if *seeds < enough {
+		return
 	}
 	for _, k := range kinds {
 		if faults[k.name] == 0 {

@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"bytes"
@@ -42,15 +42,15 @@ type shot struct {
 //
 // redis-benchmark wants a number of requests, not a time: a first, short run finds out how many fit. It takes other
 // keys: the seed of redis-benchmark is time XOR pid, so that two runs after each other may well draw the same numbers.
-func (b *bench) withRedisBenchmark(ctx context.Context, row rows.Row, s *stage) (report.Line, error) {
+func (b *bench) withRedisBenchmark(ctx context.Context, row rows.Row, s *Stage) (report.Line, error) {
 	line := report.NewLine(row)
 	if row.Work != load.Take {
 		return line, fmt.Errorf("redis-benchmark cannot do the work %q", row.Work)
 	}
-	targets := []string{s.addr}
+	targets := []string{s.running.Addr}
 	if row.Target == rows.Floor {
 		targets = nil
-		for _, n := range s.nodes {
+		for _, n := range s.Nodes {
 			targets = append(targets, n.Addr)
 		}
 	}
@@ -102,9 +102,9 @@ func slowest(shots []shot) shot {
 }
 
 // granted counts the keys that stand on a majority of the nodes, judging by their numbers of keys.
-func (s *stage) granted() (int, error) {
+func (s *Stage) granted() (int, error) {
 	var sizes []int
-	for _, n := range s.nodes {
+	for _, n := range s.Nodes {
 		reply, err := resp.Do(n.Addr, 10*time.Second, "DBSIZE")
 		if err != nil {
 			return 0, err

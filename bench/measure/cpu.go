@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"fmt"
@@ -19,13 +19,10 @@ type usage struct {
 	busy                    time.Duration // all cores, all processes, and what the hypervisor gave to others
 }
 
-func (s *stage) usage() usage {
-	u := usage{at: time.Now(), generator: ownCPU(), busy: busyCPU()}
-	if s.proxy != nil {
-		u.proxy = cpuOf(s.proxy.Pid())
-	}
-	for _, n := range s.nodes {
-		u.nodes += cpuOf(n.Pid())
+func (s *Stage) usage() usage {
+	u := usage{at: time.Now(), generator: ownCPU(), busy: busyCPU(), nodes: s.nodesCPU()}
+	for _, pid := range s.running.Pids {
+		u.proxy += cpuOf(pid)
 	}
 	return u
 }
