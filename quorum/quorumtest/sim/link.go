@@ -214,7 +214,14 @@ func (l *link) expire() {
 		return
 	}
 	l.excused = false
-	for l.voted < len(l.calls) && patience.Due(l.calls[l.voted].sent, l.heard) <= now {
+	asked := l.flying
+	if asked == 0 {
+		l.heard = now
+	}
+	if l.voted < asked && patience.Due(l.calls[l.voted].sent, l.heard) <= now && len(l.socket.inbox) > 0 {
+		l.heard = now
+	}
+	for l.voted < asked && patience.Due(l.calls[l.voted].sent, l.heard) <= now {
 		late = append(late, l.calls[l.voted])
 		l.voted++
 	}
@@ -223,8 +230,10 @@ func (l *link) expire() {
 	if health == quorum.Up {
 		next = min(next, l.heard+patience.Quiet())
 	}
-	if l.voted < len(l.calls) {
+	if l.voted < asked {
 		next = min(next, patience.Due(l.calls[l.voted].sent, l.heard))
+	} else if l.voted < len(l.calls) {
+		next = min(next, now+patience.Timeout)
 	}
 	if !l.retired || l.voted < len(l.calls) {
 		l.arm(now, next-now)
