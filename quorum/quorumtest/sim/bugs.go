@@ -18,9 +18,6 @@ type Bug struct {
 	Hides string
 }
 
-// quickSeeds is what the quick run spends on a bug at most.
-const quickSeeds = 64
-
 // Bugs are all of them.
 var Bugs = []Bug{
 	{quorum.BugMajorityOfReachable, "majority of the reachable", "nodes that do not answer are not counted among those that a majority is of", "R14, P3", false, "time", 64, ""},

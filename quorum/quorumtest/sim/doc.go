@@ -4,7 +4,7 @@
 //
 //	go test ./quorum/... -run Sim -seed N    one seed, with all that happens in it: when, who, what
 //	go run ./bench sim --for 10m             many seeds, and how often what went wrong in them
-//	go test -tags planted -run Planted ./quorum/quorumtest/sim -v    bugs planted on purpose, and how many seeds it took to find each
+//	go test -tags planted -run Planted ./quorum/quorumtest/sim -v     bugs planted on purpose, and how many seeds it took to find each
 //
 // What is real: every decision of package quorum (rounds and their verdicts, amends, validity, patience, watches, marks, clocks, lessons),
 // the words that quorum/backend says to nodes and its scripts, which run in Lua on quorumtest's nodes, and how it reads the answers. What is
@@ -15,9 +15,10 @@
 //	mix.go       what a seed makes of the world; focus.go: what it looks at
 //	loop.go      time and chance            process.go   what can be stopped; tasks
 //	machine.go   a node                     socket.go    a connection to it
-//	proxy.go     a redlockd, its rounds     link.go, pipe.go, attend.go, lesson.go: what backend does
+//	proxy.go     a redlockd, its rounds     link.go, pipe.go, attend.go, lesson.go,
+//	             side.go, found.go: what backend does
 //	client.go    who takes locks            fault.go, betrayal.go: what goes wrong
-//	check.go     the laws, and who watches that they are kept
+//	check.go     the laws, and who watches that they are kept; window.go: that a lock has one holder
 //	bugs.go      the bugs that can be planted (quorum.Bug)
 //
 // # What is checked

@@ -39,55 +39,6 @@ const (
 	vouchTries = 10
 )
 
-// side is a connection beside the pipe.
-type side struct {
-	*pipe
-	socket *socket
-	runID  string
-	info   string
-	clocks quorum.NodeClock
-}
-
-func (p *pipe) aside(t *task) (*side, error) {
-	s := &side{pipe: p, socket: p.dial(p.node)}
-	if s.socket == nil {
-		return nil, errRefused
-	}
-	who, ok := t.ask(s.socket, p.now+p.mix.dialTimeout, "WHO").([]any)
-	if !ok {
-		s.close()
-		return nil, errCut
-	}
-	s.runID = text(who[0])
-	return s, nil
-}
-
-func (s *side) close() { s.socket.close() }
-
-func (s *side) do(t *task, words []string) (any, error) {
-	v := t.ask(s.socket, s.now+s.mix.dialTimeout, words...)
-	err, _ := v.(error)
-	return v, err
-}
-
-// timed runs a script that answers the node's time behind its first element, and looks whether it jumped.
-func (s *side) timed(t *task, words []string) ([]any, error) {
-	sent := s.clock()
-	v, err := s.do(t, words)
-	if err != nil {
-		return nil, err
-	}
-	values := v.([]any)
-	r, err := said.Reading(values[1:3], sent, s.clock())
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := s.clocks.Observe(r); !ok && quorum.Planted() != quorum.BugVouchAnyClock {
-		return nil, errClock
-	}
-	return values, nil
-}
-
 // pupil is a node that is being taught, over one connection and under one mark (P5).
 type pupil struct {
 	*side
@@ -369,14 +320,6 @@ func (s *pupil) dawdle(t *task, m *machine, where string) {
 	}
 }
 
-func (s *side) carries(t *task, right func(*side, string) bool) error {
-	v, err := s.timed(t, said.Glance())
-	if err == nil && !right(s, text(v[0])) {
-		err = errUnvouch
-	}
-	return err
-}
-
 func (s *pupil) vouch(t *task, why string) error {
 	for range vouchTries {
 		if err := s.tryToVouch(t, why); err != errLate {
@@ -408,84 +351,4 @@ func (s *pupil) tryToVouch(t *task, why string) error {
 	}
 	s.say(s.name, "has vouched for node %d: %s", s.index, why)
 	return nil
-}
-
-// foundFleet vouches for all nodes of a fleet of which none is vouched for (P11).
-func (p *pipe) foundFleet(t *task) error {
-	var all []*pupil
-	defer func() {
-		for _, s := range all {
-			s.close()
-		}
-	}()
-	for _, q := range p.pipes {
-		s, err := q.pupil(t)
-		switch {
-		case err == nil:
-			all = append(all, s)
-		case quorum.Planted() != quorum.BugNewOfReachable:
-			return err
-		}
-	}
-	err := p.vouchForAll(t, all)
-	if err != nil {
-		for _, s := range all {
-			_, _ = s.do(t, said.Leave(p.known))
-		}
-	}
-	return err
-}
-
-func (p *pipe) vouchForAll(t *task, all []*pupil) error {
-	how := "new"
-	if len(all) == 1 {
-		how = ""
-	}
-	for _, s := range all {
-		s.founds = true
-		if _, err := s.begin(t, how); err != nil {
-			return err
-		}
-	}
-	p.count("fleets that seemed new")
-	over := p.clock() + quorum.WaitOut(p.mix.roundLimit)
-	for p.clock() < over && quorum.Planted() != quorum.BugNewNoWait {
-		t.sleep(min(over-p.clock(), glance))
-		for _, s := range all {
-			if err := s.tend(t); err != nil {
-				return err
-			}
-		}
-	}
-	if err := p.share(t, all); err != nil {
-		return err
-	}
-	if quorum.Planted() != quorum.BugNewNotAtOnce {
-		for _, s := range all {
-			if err := s.looks(t); err != nil {
-				return err
-			}
-		}
-	}
-	errs := make([]error, len(all))
-	t.together(len(all), func(t *task, i int) {
-		errs[i] = all[i].vouch(t, "as part of a new fleet")
-		all[i].ended(errs[i])
-	})
-	return errors.Join(errs...)
-}
-
-// share gives every node what any of the others holds.
-func (p *pipe) share(t *task, all []*pupil) error {
-	errs := make([]error, len(all))
-	t.together(len(all), func(t *task, i int) {
-		for _, from := range all {
-			if from == all[i] || errs[i] != nil {
-				continue
-			}
-			mark := from.mark
-			errs[i] = all[i].copyFrom(t, from.pipe, from.clocks, func(_ *side, read string) bool { return read == mark })
-		}
-	})
-	return errors.Join(errs...)
 }
