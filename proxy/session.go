@@ -160,7 +160,6 @@ func (c *session) settle() {
 	clear(c.steps)
 	c.steps = c.steps[:0]
 	c.began = 0
-	c.unreserve() // what a second round was refused
 }
 
 func (c *session) write() {
@@ -244,10 +243,12 @@ func (c *session) unreserve() {
 func (c *session) startBehind(cmd *commands.Command) (*quorum.Ticket, error) {
 	c.server.Fleet.Reserve(1)
 	c.reserved, c.began = 1, 0
-	return c.startReserved(cmd)
+	t, err := c.startReserved(cmd)
+	c.unreserve() // what was refused: the next second round reserves anew
+	return t, err
 }
 
-// startReserved uses the room that was reserved, or gives it up.
+// startReserved uses the room that was reserved, unless the command is refused.
 func (c *session) startReserved(cmd *commands.Command) (*quorum.Ticket, error) {
 	fleet := c.server.Fleet
 	if c.began == 0 {
