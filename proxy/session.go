@@ -180,7 +180,7 @@ func (c *session) begin(cmd redcon.Command) {
 	}
 	s := &c.next
 	*s = step{}
-	s.command.Slow = c.slow // what was begun before must not wait for that
+	s.command.Slow = c.slow
 	if s.err = s.command.Parse(cmd.Args, c.server.Scripts); s.err == nil {
 		s.err = c.mayAsk(&s.command)
 	}
@@ -225,11 +225,9 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 	return c.startReserved(cmd)
 }
 
-// beforeLong is called before something that takes its time, in the middle of a batch.
-func (c *session) beforeLong() {
-	c.unreserve()
-	c.server.Fleet.Flush()
-}
+// beforeLong is called before something that takes its time, in the middle of a batch. What was begun before is answered before: its T2
+// must not come behind that (R14), nor the T1 of what follows be from before it.
+func (c *session) beforeLong() { c.settle() }
 
 // unreserve gives up the room that was not used: others must not wait for it while we wait for something else.
 func (c *session) unreserve() {
