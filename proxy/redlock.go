@@ -12,8 +12,8 @@ import (
 	"redlockd/quorum"
 )
 
-// redlock answers REDLOCK and its subcommands: it returns what writes the reply. ADMIT is carried out before that, and so before
-// the time is read that the batch's grants are judged by (T2): however long it takes, no grant is told late for it.
+// redlock answers REDLOCK and its subcommands: it returns what writes the reply. ADMIT is carried out before that, and behind the replies
+// to what stands before it: however long it takes, no grant is told late for it.
 func (c *session) redlock(cmd *commands.Command) func(*reply) {
 	switch cmd.Sub {
 	case "nodes":

@@ -163,7 +163,6 @@ func (c *session) settle() {
 	clear(c.steps)
 	c.steps = c.steps[:0]
 	c.began = 0
-	c.unreserve() // what a second round was refused
 }
 
 func (c *session) write() {
@@ -184,7 +183,7 @@ func (c *session) begin(cmd redcon.Command) {
 	}
 	s := &c.next
 	*s = step{}
-	s.command.Slow = c.slow // what was begun before must not wait for that
+	s.command.Slow = c.slow
 	if s.err = s.command.Parse(cmd.Args, c.server.Scripts); s.err == nil {
 		s.err = c.mayAsk(&s.command)
 	}
@@ -229,11 +228,9 @@ func (c *session) start(cmd *commands.Command) (*quorum.Ticket, error) {
 	return c.startReserved(cmd)
 }
 
-// beforeLong is called before something that takes its time, in the middle of a batch.
-func (c *session) beforeLong() {
-	c.unreserve()
-	c.server.Fleet.Flush()
-}
+// beforeLong is called before something that takes its time, in the middle of a batch. What was begun before is answered before: its T2
+// must not come behind that (R14), nor the T1 of what follows be from before it.
+func (c *session) beforeLong() { c.settle() }
 
 // unreserve gives up the room that was not used: others must not wait for it while we wait for something else.
 func (c *session) unreserve() {
@@ -247,10 +244,12 @@ func (c *session) unreserve() {
 func (c *session) startBehind(cmd *commands.Command) (*quorum.Ticket, error) {
 	c.server.Fleet.Reserve(1)
 	c.reserved, c.began = 1, 0
-	return c.startReserved(cmd)
+	t, err := c.startReserved(cmd)
+	c.unreserve() // what was refused: the next second round reserves anew
+	return t, err
 }
 
-// startReserved uses the room that was reserved, or gives it up.
+// startReserved uses the room that was reserved, unless the command is refused.
 func (c *session) startReserved(cmd *commands.Command) (*quorum.Ticket, error) {
 	fleet := c.server.Fleet
 	if c.began == 0 {

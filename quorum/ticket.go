@@ -83,7 +83,7 @@ func (r *run) Hear(seat int, a Answer) {
 		r.owing--
 	}
 	decided := open && r.round.ruling.Verdict != Open
-	over := r.owing == 0 && r.free
+	over := r.over()
 	r.mu.Unlock()
 	// From here on the round may be over, and its memory another's, unless we are who has decided it: its asker waits for us.
 	r.fleet.amend(amends)
@@ -108,20 +108,26 @@ func (t *Ticket) Free() {
 	r := t.run
 	r.mu.Lock()
 	r.free = true
-	over := r.owing == 0
+	over := r.over()
 	r.mu.Unlock()
 	if over {
 		t.recycle()
 	}
 }
 
-// recycle the memory: the asker has done with it, and so have all nodes. What was amended has requests of its own.
-func (t *Ticket) recycle() {
-	r := &t.first
-	r.mu.Lock()
+// over says, with mu held, that the asker has done with the memory, and so have all nodes. It says so once: the turn is over with it, so
+// that a time-out that was overtaken, and comes before the memory is used again, does not give it to a second asker.
+func (r *run) over() bool {
+	if r.owing > 0 || !r.free {
+		return false
+	}
 	r.turn++
 	r.free, r.round = false, Round{}
-	r.mu.Unlock()
+	return true
+}
+
+// recycle the memory of a round that is over. What was amended has requests of its own.
+func (t *Ticket) recycle() {
 	t.Request, t.run, t.slots = Request{}, nil, [ordinaryFleet]slot{}
 	t.fleet.tickets.Put(t)
 }

@@ -54,7 +54,10 @@ func (c *conn) flush(limit time.Duration) error {
 	}
 	_, err := c.Conn.Write(c.buf[c.written:])
 	c.empty()
-	return err
+	if err != nil {
+		return err
+	}
+	return c.Conn.SetWriteDeadline(time.Time{}) // or try would fail once it is over
 }
 
 func (c *conn) empty() {

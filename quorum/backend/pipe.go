@@ -90,6 +90,9 @@ func (p *Pipe) Send(req *quorum.Request, now time.Duration, voter quorum.Voter, 
 	var err error
 	if l := p.current.Load(); l != nil {
 		err = l.send(call{req: req, voter: voter, i: i, sent: now}, now)
+		if err == nil && p.current.Load() != l {
+			l.wake() // it fell silent meanwhile: no Flush comes here
+		}
 	} else {
 		err = p.reason()
 	}
@@ -350,6 +353,7 @@ func (p *Pipe) silent(l *link, now time.Duration) {
 	defer p.mu.Unlock()
 	if p.link == l && p.health == quorum.Up {
 		p.current.Store(nil)
+		l.wake() // what was to be flushed: no Flush comes here any more, and until it is written nobody is told that it is late
 		p.change(quorum.Silent, now, errSilent)
 	}
 }

@@ -674,3 +674,26 @@ func TestR12UnflushedIsNotLate(t *testing.T) {
 		f.want(h, 0, yes)
 	})
 }
+
+// A request that was waiting to be flushed when its node fell silent is written all the same, so that it is timed out like any other, and
+// carried out if the node goes on.
+func TestR12UnflushedWhenTheNodeFallsSilent(t *testing.T) {
+	inBubble(t, nil, func(f fixture) {
+		f.node.Hang()
+		before := f.send(take("a", "t", time.Minute))
+		f.want(before, 195*ms, awaited)
+		h := &heard{}
+		req := take("b", "t", time.Minute)
+		Encode(req)
+		f.pipe.Send(req, f.clock(), h, 0)
+		time.Sleep(10 * ms)
+		if s := f.pipe.State(); s.Health != quorum.Silent {
+			t.Fatal(s.Health)
+		}
+		f.pipe.Flush(f.clock())
+		f.want(h, 60*ms, awaited)
+		f.node.Resume()
+		f.want(before, 0, awaited, yes)
+		f.want(h, 0, awaited, yes)
+	})
+}
