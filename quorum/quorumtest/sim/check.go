@@ -289,7 +289,7 @@ func (c *check) removes(m *machine, o order, key, token string, holds bool) {
 	}
 	setBy := m.setBy[key]
 	delete(m.setBy, key)
-	if c.mix.shared && !c.strict && c.accepted(o, key, setBy) {
+	if c.mix.shared && !c.strict && c.accepted(m, o, key, setBy) {
 		c.excuse(key, token, setBy)
 		return
 	}
@@ -303,16 +303,16 @@ func (c *check) removes(m *machine, o order, key, token string, holds bool) {
 }
 
 // accepted says that a release or an undo has reached what somebody else with the same token had set there, in a way that cannot be
-// helped while tokens are not unique: the network had held it up; it went to a node that was being taught; it was the release of a
+// helped while tokens are not unique: the network had held it up; it went to a node that was being taught, or has forgotten what it is about; it was the release of a
 // holder, which also removes what another request of that token has got on that node, through another redlockd, and counts on; or
 // it was the undo of that.
-func (c *check) accepted(o order, key string, setBy int) bool {
+func (c *check) accepted(m *machine, o order, key string, setBy int) bool {
 	late := o.req.Later || c.now-o.since() >= 2*time.Millisecond
 	switch {
 	case setBy == o.run.id:
 		return false
 	case o.req.Op == quorum.TakeBack:
-		return late || o.run.audit.excused
+		return late || o.run.audit.excused || m.forgotAt > o.run.first
 	default:
 		return late || !slices.ContainsFunc(c.windows[key], func(w *window) bool { return w.run.id == setBy && w.end <= c.now })
 	}

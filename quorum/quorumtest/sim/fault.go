@@ -197,9 +197,6 @@ func (w *world) restart(with memory) bool {
 	if m == nil || !m.up {
 		return false
 	}
-	if m.always {
-		with = complete
-	}
 	m.restart(w.awhile(), with)
 	return true
 }

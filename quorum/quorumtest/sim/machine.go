@@ -14,18 +14,19 @@ import (
 // machine is a node: the memory, the clock and the scripts are quorumtest's, the rest is here.
 type machine struct {
 	*world
-	name    string
-	node    *quorumtest.Node
-	up      bool
-	hung    bool
-	cutOff  map[*process]bool // who cannot reach it
-	slow    time.Duration     // more on every way there and back
-	always  bool              // appendfsync always: it forgets nothing
-	sockets []*socket         // that it knows
-	waiting []work            // what has come while it hung, in order
-	latest  int               // the number of the latest connection
-	back    time.Duration     // by how much its clock was ever set back, which makes keys live longer
-	setBy   map[string]int    // by which attempt the key there was set; 0: unknown
+	name     string
+	node     *quorumtest.Node
+	up       bool
+	hung     bool
+	cutOff   map[*process]bool // who cannot reach it
+	slow     time.Duration     // more on every way there and back
+	always   bool              // appendfsync always: it forgets nothing
+	sockets  []*socket         // that it knows
+	waiting  []work            // what has come while it hung, in order
+	latest   int               // the number of the latest connection
+	forgotAt time.Duration     // when it lost its memory last
+	back     time.Duration     // by how much its clock was ever set back, which makes keys live longer
+	setBy    map[string]int    // by which attempt the key there was set; 0: unknown
 }
 
 // work is what came over one socket in one flush.
@@ -174,7 +175,11 @@ func (m *machine) restart(d time.Duration, with memory) {
 	if !m.up {
 		return
 	}
+	if m.always {
+		with = complete
+	}
 	m.say(m.name, "stops, and starts in %v with %s", d, with)
+	m.forgotAt = m.now
 	if with == complete {
 		m.node.Save()
 	}
@@ -205,6 +210,7 @@ func (m *machine) startUp(with memory) {
 
 func (m *machine) flush() {
 	m.say(m.name, "is flushed by somebody")
+	m.forgotAt = m.now
 	m.node.Flush()
 	m.check.forgot()
 }
