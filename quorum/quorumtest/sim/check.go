@@ -312,7 +312,7 @@ func (c *check) accepted(m *machine, o order, key string, setBy int) bool {
 	case setBy == o.run.id:
 		return false
 	case o.req.Op == quorum.TakeBack:
-		return late || o.run.audit.excused || m.forgotAt > o.run.first
+		return late || setBy == 0 || o.run.audit.excused || m.forgotAt > o.run.first
 	default:
 		return late || !slices.ContainsFunc(c.windows[key], func(w *window) bool { return w.run.id == setBy && w.end <= c.now })
 	}

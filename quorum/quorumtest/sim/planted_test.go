@@ -55,6 +55,8 @@ func look(t *testing.T, b Bug) {
 			operations += r.Operations
 			if len(r.Violations) > 0 {
 				t.Logf("%-28s %-10s %6d %8d %7d  %s (seed %d)", b.Name, b.Rule, first+i+1, b.Seeds, operations, r.Violations[0].Law, r.Seed)
+				quorum.Plant(quorum.NoBug)
+				wantNone(t, Run(r.Seed, Options{})) // so that it was the bug
 				return
 			}
 		}
