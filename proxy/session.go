@@ -139,6 +139,9 @@ func (c *session) serve(first redcon.Command, rest []redcon.Command) {
 // of the batch; but a grant must not wait for rounds that have not even been sent.
 func (c *session) settle() {
 	c.unreserve()
+	if n := len(c.steps); n > 1 && c.steps[n-1].ticket != nil {
+		c.steps[n-1].ticket.Await()
+	}
 	for i := range c.steps {
 		if s := &c.steps[i]; s.ticket != nil {
 			s.ticket.Wait(i == len(c.steps)-1)

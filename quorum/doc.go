@@ -10,7 +10,9 @@
 // One request's way through the files:
 //
 //	request.go   what is asked of every node
-//	fleet.go     carries it to all of them, in one order; waits; tries again after a split vote
+//	ticket.go    what its asker holds: starts it, waits, tries again after a split vote; the memory of a round
+//	fleet.go     carries it to all of them, in one order; one flush for many rounds
+//	room.go      for how many rounds there is room
 //	node.go      what a node must be able to do
 //	vote.go      what one node said
 //	round.go     the state of one round: who voted what, what must be taken back
@@ -26,7 +28,7 @@
 //	watch.go     whether what it says counts
 //	lesson.go    what to do next to bring it back
 //
-// Everything but fleet.go is pure: told the time, never asking for it.
+// Everything but ticket.go, fleet.go and room.go is pure: told the time, never asking for it.
 //
 // # Readmission
 //

@@ -64,9 +64,9 @@ func oneLine(errs []error) string {
 func (r *Round) explain(names []string) *NoQuorum {
 	e := &NoQuorum{}
 	for i, s := range r.slots {
-		err := s.Doubt
+		err := s.more().Doubt
 		if err == nil {
-			err = s.Err
+			err = s.more().Err
 		}
 		switch {
 		case err != nil:

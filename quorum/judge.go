@@ -83,9 +83,9 @@ func (v *Votes) of(s *slot) *int {
 	switch {
 	case !s.heard:
 		return &v.Open
-	case s.Counted() == Yes:
+	case s.counted() == Yes:
 		return &v.Yes
-	case s.Counted() == No:
+	case s.counted() == No:
 		return &v.No
 	default:
 		return &v.Unknown
@@ -110,7 +110,7 @@ func judgeVotes(slots []slot) Ruling {
 func found(slots []slot, vote Vote) int64 {
 	others, mine := 0, 0
 	for i := range slots {
-		if s := &slots[i]; s.heard && s.Counted() == vote {
+		if s := &slots[i]; s.heard && s.counted() == vote {
 			switch s.Number {
 			case Other:
 				others++
@@ -132,7 +132,7 @@ func found(slots []slot, vote Vote) int64 {
 // judgeValue grants the value that a majority holds. Whoever holds anything else,
 // or nothing, has said no to it.
 func judgeValue(slots []slot) Ruling {
-	value, votes := commonest(slots, func(s *slot) ([]byte, bool) { return s.Value, s.Vote == Yes })
+	value, votes := commonest(slots, func(s *slot) ([]byte, bool) { return s.more().Value, s.Vote == Yes })
 	r := Ruling{Verdict: votes.Verdict(), Votes: votes}
 	if r.Verdict == Granted {
 		r.Value = value
@@ -165,7 +165,7 @@ func commonest(slots []slot, of func(*slot) (value []byte, given bool)) (best []
 }
 
 // counts says that the node was heard, and that its vote counts.
-func (s *slot) counts() bool { return s.heard && s.Counted() != Unknown }
+func (s *slot) counts() bool { return s.heard && s.counted() != Unknown }
 
 // judgeOld is for what is changed and answers the value from before. The verdict waits until it is known
 // whether a majority held one value.
@@ -174,7 +174,7 @@ func judgeOld(slots []slot) Ruling {
 	if r.Verdict == Open || r.Verdict == Undecided {
 		return r
 	}
-	value, votes := commonest(slots, func(s *slot) ([]byte, bool) { return s.Value, s.Value != nil })
+	value, votes := commonest(slots, func(s *slot) ([]byte, bool) { return s.more().Value, s.more().Value != nil })
 	switch v := votes.Verdict(); {
 	case v == Granted:
 		r.Value = value
@@ -189,10 +189,11 @@ func judgeKeys(req *Request, slots []slot) Ruling {
 	r := Ruling{Verdict: Granted, Votes: count(slots), Seen: make([]Held, len(req.Keys))}
 	for k := range req.Keys {
 		value, votes := commonest(slots, func(s *slot) ([]byte, bool) {
-			if k >= len(s.Seen) {
+			seen := s.more().Seen
+			if k >= len(seen) {
 				return nil, false
 			}
-			return s.Seen[k].Value, s.Seen[k].Exists
+			return seen[k].Value, seen[k].Exists
 		})
 		switch v := votes.Verdict(); v {
 		case Granted:
@@ -215,8 +216,9 @@ func heldFor(key int, value []byte, slots []slot) int64 {
 	var room [32]int64
 	times := room[:0]
 	for i := range slots {
-		if s := &slots[i]; s.counts() && key < len(s.Seen) && s.Seen[key].Exists && bytes.Equal(s.Seen[key].Value, value) {
-			times = append(times, s.Seen[key].Left)
+		s := &slots[i]
+		if seen := s.more().Seen; s.counts() && key < len(seen) && seen[key].Exists && bytes.Equal(seen[key].Value, value) {
+			times = append(times, seen[key].Left)
 		}
 	}
 	return nthLargest(times, Majority(len(slots)))
@@ -229,7 +231,7 @@ func judgeNumbers(req *Request, slots []slot) Ruling {
 	numbers := room[:0]
 	votes := count(slots)
 	for i := range slots {
-		if s := &slots[i]; s.heard && s.Counted() != Unknown {
+		if s := &slots[i]; s.heard && s.counted() != Unknown {
 			numbers = append(numbers, s.Number)
 		}
 	}

@@ -32,7 +32,7 @@ func counts(n int64) Answer {
 func heardAll(answers ...Answer) []slot {
 	slots := make([]slot, len(answers))
 	for i, a := range answers {
-		slots[i] = slot{Answer: a, heard: true}
+		slots[i].hear(&a)
 	}
 	return slots
 }
@@ -95,7 +95,8 @@ func everyOrder(t *testing.T, a alphabet, n int) {
 				continue
 			}
 			for k, said := range a.said {
-				choice[i], slots[i] = k, slot{Answer: said, heard: true}
+				choice[i] = k
+				slots[i].hear(&said)
 				for o := range outcomes() {
 					reach[o] = true
 				}
@@ -245,7 +246,8 @@ func TestR16RemainingIsTheMajorityThLargest(t *testing.T) {
 	if r.Verdict != Granted || string(r.Seen[0].Value) != "a" || r.Seen[0].Left != 100 {
 		t.Fatalf("%+v", r)
 	}
-	slots[2].Answer = holds("a", 5000)
+	five := holds("a", 5000)
+	slots[2].hear(&five)
 	if r = judge(ttl, slots); r.Seen[0].Left != 500 {
 		t.Fatalf("third largest of 900, 100, 5000, 500: %+v", r)
 	}

@@ -81,37 +81,37 @@ const (
 // It is not changed once it was sent, and may be kept after the round is over:
 // its slices must not be reused.
 type Request struct {
-	Op    Op
+	Op Op
+
+	// What stands here is looked at with each answer, by whichever processor reads it: it shares a cache line.
+
+	// Own says what a Take does with keys that hold their tokens already.
+	Own Own
+	// If is the condition of an Overwrite, a Delete of one key, an Expire. Was is for IfEqual and IfNotEqual.
+	If Condition
+	// Old: an Overwrite, a Delete of one key or an Expire also answers the value from before.
+	Old bool
+	// Each: a Release deletes every one of Keys that holds its token, and counts them, instead of all or none.
+	Each bool
+	// Fixed: TTL ends at an instant that the client has named, so that the round must not be
+	// tried again later.
+	Fixed bool
+	// Add: Extend adds Life to the remaining time instead of setting it; the sum
+	// is cut at Cap.
+	Add bool
+	// TTL is what the client asked for; Life is what the nodes are given for it.
+	TTL, Life time.Duration
+
 	Key   []byte
 	Token []byte // any bytes, also none; not necessarily unique (R6 is the client's to keep)
 
 	// Keys in place of Key. Delete, Exists and Inspect have no other. Take, Release and Extend, and what is amended after them,
 	// have them if there are many, with a token for each: then they are all-or-none on every node.
 	Keys, Tokens [][]byte
-	// Each: a Release deletes every one of Keys that holds its token, and counts them, instead of all or none.
-	Each bool
-	// Own says what a Take does with keys that hold their tokens already.
-	Own Own
 	// Prefix, if not 0, is how many bytes of the token a Take with Own compares: what follows them may differ.
 	Prefix int
-
-	// If is the condition of an Overwrite, a Delete of one key, an Expire. Was is for IfEqual and IfNotEqual.
-	If  Condition
-	Was []byte
-	// Old: an Overwrite, a Delete of one key or an Expire also answers the value from before.
-	Old bool
-
-	// TTL is what the client asked for; Life is what the nodes are given for it.
-	TTL, Life time.Duration
-
-	// Fixed: TTL ends at an instant that the client has named, so that the round must not be
-	// tried again later.
-	Fixed bool
-
-	// Add: Extend adds Life to the remaining time instead of setting it; the sum
-	// is cut at Cap.
-	Add bool
-	Cap time.Duration
+	Was    []byte
+	Cap    time.Duration
 
 	// SetBy is, on our clock: for TakeBack, a moment by which the key that is meant had been set for Life; for TopUp, the
 	// moment from which Life counts.

@@ -23,12 +23,49 @@ type Round struct {
 	confirmed bool
 }
 
-// slot is what a round knows of one node.
+// slot is what a round knows of one node. Every vote of every round touches one: what most answers have fits into a cache line.
 type slot struct {
-	Answer
+	Vote    Vote
+	Trace   Trace
+	doubted bool
 	heard   bool
 	amended bool // a TakeBack or a repeated Release was asked for
 	topped  bool // a TopUp was asked for
+
+	Number, Left, Stamp int64
+	Spread, At          time.Duration
+
+	rest *Answer // all of it, if there is more: a doubt, an error, values
+}
+
+// hear keeps the answer.
+func (s *slot) hear(a *Answer) {
+	s.heard, s.Vote, s.Trace, s.doubted = true, a.Vote, a.Trace, a.Doubt != nil
+	s.Number, s.Left, s.Stamp, s.Spread, s.At = a.Number, a.Left, a.Stamp, a.Spread, a.At
+	s.rest = nil
+	if a.Doubt != nil || a.Err != nil || a.Value != nil || a.Seen != nil {
+		rest := *a
+		s.rest = &rest
+	}
+}
+
+// counted is the vote as the verdict sees it: Answer.Counted.
+func (s *slot) counted() Vote {
+	if s.doubted {
+		return Unknown
+	}
+	return s.Vote
+}
+
+// none is the rest of most answers.
+var none Answer
+
+// more is what else was answered: Doubt, Err, Value, Seen. It is not to be changed.
+func (s *slot) more() *Answer {
+	if s.rest == nil {
+		return &none
+	}
+	return s.rest
 }
 
 // Amend is something that a node still has to be told, after the round or beside it.
@@ -65,10 +102,10 @@ func (r *Round) Hear(node int, a Answer) []Amend {
 		return nil // a time-out that was overtaken by the answer itself
 	}
 	if s.heard && a.Err == nil {
-		a.Err = s.Err // why it came too late for the verdict
+		a.Err = s.more().Err // why it came too late for the verdict
 	}
 	*r.votes.of(s)--
-	s.heard, s.Answer = true, a
+	s.hear(&a)
 	*r.votes.of(s)++
 	if r.ruling.Verdict == Open && (r.votes.Verdict() != Open || !r.req.byVotes()) {
 		r.ruling = judge(r.req, r.slots)
@@ -181,7 +218,7 @@ func (r *Round) amending(op Op) *Request {
 //     deviate from the first design, which guessed from the remaining time);
 //   - what a node was topped up with: when that was carried out is not known either.
 func (r *Round) takeBack(node int) (Amend, bool) {
-	a := r.slots[node].Answer
+	a := &r.slots[node]
 	if a.Vote != Yes && r.taught(node) {
 		return r.takeBackLater(node)
 	}
@@ -199,7 +236,7 @@ func (r *Round) takeBack(node int) (Amend, bool) {
 // taught says that the node was not vouched for, so that it may be given, by a lesson, what others held a moment
 // before they were told to delete it.
 func (r *Round) taught(node int) bool {
-	a := &r.slots[node].Answer
+	a := r.slots[node].more()
 	if a.Doubt == nil && a.Err == nil {
 		return false // quickly: this is every round
 	}
@@ -232,7 +269,7 @@ func (r *Round) takeBackLater(node int) (Amend, bool) {
 // taken with the same token since, which expires later. Where none has said it, the token alone must do. A node that is being taught
 // is told when that is over, whatever it has said: it may have been given the lock after it had released it.
 func (r *Round) repeatRelease(node int) (Amend, bool) {
-	a, later := r.slots[node].Answer, r.taught(node)
+	a, later := &r.slots[node], r.taught(node)
 	if a.Vote != Unknown && !later || a.Trace == Awaited || r.ruling.Verdict == Denied {
 		return Amend{}, false
 	}

@@ -158,6 +158,12 @@ func (t *Ticket) Wait(last bool) {
 	}
 }
 
+// Await the verdict, and do nothing about it: of many, whoever awaits the last first sleeps once.
+func (t *Ticket) Await() {
+	t.fleet.Flush()
+	t.run.done.Wait()
+}
+
 // Denied says, after Wait, whether a majority answered and said no.
 func (t *Ticket) Denied() bool { return t.run.wait().Verdict == Denied }
 

@@ -3,8 +3,9 @@
 //	fleet.go      all pipes, and what they know of each other; Open
 //	pipe.go       one node: the connection in use, what is owed to it
 //	dial.go       connecting, and connecting again
-//	link.go       one connection: a writer, a reader, the requests in between, and what is read behind them
+//	link.go       one connection: who writes, the reader, the requests in between, and what is read behind them
 //	wire.go       a request as the commands a node understands, and the reply as an answer
+//	resp.go       the bytes of a command
 //	scripts.go    the Lua scripts of ours that run on nodes
 //	preflight.go  what is wrong with a node, judged by what it said (pure)
 //	examine.go    asking it; Check
@@ -13,7 +14,7 @@
 //	side.go       a connection beside the pipe, for that
 //	pupil.go      the steps on the node itself
 //	scan.go       the steps on the others
-//	conn.go       the net.Conn under redigo: many requests, one write
+//	conn*.go      the net.Conn under redigo: many requests, one write, without waiting where the system can
 //	ring.go       the queue of a connection
 //	clock_*.go    the clock that rounds are judged by, for each system
 //	watched.go    the build tag that measures what the watch costs

@@ -426,6 +426,10 @@ func (l *link) expire() {
 	} else if asked == 0 {
 		l.heard = now
 	}
+	// A node that has answered is not late: we are, because we did not get the processor. It is waited for up to the round limit.
+	if l.voted < asked && patience.Due(l.calls.at(l.voted).sent, l.heard) <= now && l.wire.unread() {
+		l.heard = now
+	}
 	for l.voted < asked && patience.Due(l.calls.at(l.voted).sent, l.heard) <= now {
 		late = append(late, *l.calls.at(l.voted))
 		l.voted++

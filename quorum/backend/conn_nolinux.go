@@ -1,0 +1,5 @@
+//go:build !linux
+
+package backend
+
+func (c *conn) unread() bool { return false }
