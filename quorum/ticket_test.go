@@ -52,10 +52,12 @@ func (n *moody) Send(req *Request, now time.Duration, v Voter, i int) {
 	n.all.Add(1)
 	n.mu.Lock()
 	switch rand.N(8) {
-	case 0: // it is told last in any case, as if it had overtaken its time-out
-		n.all.Add(1)
+	case 0, 4, 5: // its time-out is overtaken, just so
+		n.all.Add(3)
 		n.unsent = append(n.unsent, func() {
-			go late()
+			for range 3 {
+				go late()
+			}
 			last()
 		})
 	case 1:

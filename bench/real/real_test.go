@@ -76,8 +76,8 @@ func (f fleet) redlockd(flags ...string) *servers.Proxy {
 		if err := p.Close(); err != nil {
 			f.Error(err)
 		}
-		if strings.Contains(p.Log(), "DATA RACE") || strings.Contains(p.Log(), "panic") {
-			f.Errorf("redlockd said: %s", p.Log())
+		if log := p.Log(); strings.Contains(log, "DATA RACE") || strings.Contains(log, "panic: ") || strings.Contains(log, "panic in a session") {
+			f.Errorf("redlockd said: %s", log)
 		}
 	})
 	return p
