@@ -4,7 +4,8 @@
 //
 //	guard.go, framing.go  bytes: lets whole, bounded commands through, and nothing else
 //	(redcon)              arguments
-//	session.go            a pipelined batch: starts all its rounds, waits, answers in order
+//	session.go, batch.go  a pipelined batch: starts all its rounds, waits, answers in order
+//	rounds.go             room for the rounds, T1, and the second round that some need
 //	(commands.Parse)      what is wanted
 //	locks.go              the round it becomes, and the reply that a verdict becomes
 //	(quorum)              the verdict

@@ -20,6 +20,7 @@
 //	validity.go  how long a grant may be relied on
 //	health.go    is a node worth waiting for
 //	errors.go    why there is no verdict, node by node
+//	bug.go       mistakes that can be planted in a build of its own, so that the simulator is seen to find them
 //
 // And of a node that forgot, back into the vote:
 //

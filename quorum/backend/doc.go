@@ -3,9 +3,12 @@
 //	fleet.go      all pipes, and what they know of each other; Open
 //	pipe.go       one node: the connection in use, what is owed to it
 //	dial.go       connecting, and connecting again
-//	link.go       one connection: who writes, the reader, the requests in between, and what is read behind them
+//	link.go       one connection: the requests that are on their way, and how long they are waited for
+//	linkwrite.go  who writes them, a flight at a time
+//	linkread.go   who reads the answers, and what is read behind them
 //	wire.go       a request as the commands a node understands, and the reply as an answer
 //	resp.go       the bytes of a command
+//	words.go      what is said to nodes for readmission (pure); spoken.go: all that is said, for a simulator
 //	scripts.go    the Lua scripts of ours that run on nodes
 //	preflight.go  what is wrong with a node, judged by what it said (pure)
 //	examine.go    asking it; Check
