@@ -74,6 +74,7 @@ func (c *session) goOn(s *step) {
 		return
 	}
 	ruling, undecided := s.ticket.Confirm(c.server.Fleet.Now())
+	s.ticket.Free()
 	s.ticket = nil
 	if undecided != nil {
 		s.err = undecided

@@ -210,6 +210,7 @@ func (c *session) decided(s *step, ruling quorum.Ruling, err *quorum.NoQuorum) {
 			ruling.Verdict = quorum.Undecided
 		}
 		held = looked.Seen
+		s.look.Free()
 	}
 	if ruling.Verdict == quorum.Granted {
 		for _, m := range s.command.Publish {

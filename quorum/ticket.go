@@ -20,7 +20,7 @@ type Ticket struct {
 }
 
 const (
-	ordinaryFleet = 5   // nodes
+	ordinaryFleet = 7   // nodes
 	ordinaryWire  = 128 // bytes of a request: a take with a key of 30 and a token of 36 bytes has 115
 )
 
@@ -187,6 +187,7 @@ func (t *Ticket) split(r Ruling) bool {
 		who.Start(t.fleet.clock())
 		t.fleet.Flush()
 		holder := who.run.wait()
+		who.Free()
 		if holder.Verdict == Granted || holder.Votes.Yes+holder.Votes.No < Majority(len(t.fleet.nodes)) {
 			return false
 		}

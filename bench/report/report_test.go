@@ -50,7 +50,7 @@ func sample() *Report {
 	return r
 }
 
-// more adds what issue 5 asks for besides: peers, refusals, an open loop, idle clients, all fleets.
+// more adds what there is besides: peers, refusals, an open loop, idle clients, all fleets.
 func more(r *Report, add func(row rows.Row, rate, p50, p99 float64, errors uint64)) {
 	r.Peers = []Peer{
 		{Target: "redsync-redigo", Label: "redsync, redigo pools", Version: "v4.18"},

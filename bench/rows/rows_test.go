@@ -65,7 +65,7 @@ func TestOpenRowsBringTheirRates(t *testing.T) {
 	}
 }
 
-// What issue 2 asks to see in one run.
+// What one run must show: the least.
 func TestWhatMustBeThere(t *testing.T) {
 	got := names(All(false))
 	for _, target := range []string{"direct", "redlockd-1", "redlockd-3", "redlockd-5", "redlockd-7"} {
@@ -82,7 +82,7 @@ func TestWhatMustBeThere(t *testing.T) {
 	}
 }
 
-// What issue 5 asks to see in one run: everything that a goal is computed from, and every fault.
+// What one run must show: everything that a goal is computed from, and every fault.
 func TestUsualRowsAnswerTheGoals(t *testing.T) {
 	got := names(Usual(All(false)))
 	for _, want := range []string{
