@@ -19,7 +19,8 @@ type scripted struct {
 	hold chan Voter // not nil: says nothing, but who wants to know
 
 	mu   sync.Mutex
-	sent []*Request
+	sent []*Request // what they point to is ours only until our last word
+	ops  []Op
 	owed []*Request
 }
 
@@ -29,7 +30,7 @@ func (s *scripted) Admit() error     { return nil }
 
 func (s *scripted) Send(req *Request, now time.Duration, voter Voter, i int) {
 	s.mu.Lock()
-	s.sent = append(s.sent, req)
+	s.sent, s.ops = append(s.sent, req), append(s.ops, req.Op)
 	s.mu.Unlock()
 	runtime.Gosched() // whoever may overtake, shall
 	if s.hold != nil {
@@ -142,10 +143,7 @@ func TestR18SplitIsUndoneThenRetried(t *testing.T) {
 	if r, _ := ticket.Confirm(0); r.Verdict != Undecided {
 		t.Fatal(r.Verdict)
 	}
-	var ops []Op
-	for _, r := range nodes[0].sent {
-		ops = append(ops, r.Op)
-	}
+	ops := nodes[0].ops
 	if want := []Op{Take, Get, Take, Get, Take}; !slices.Equal(ops, want) || f.Stats().Splits != 2 {
 		t.Fatal(ops, f.Stats())
 	}

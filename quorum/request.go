@@ -81,8 +81,8 @@ const (
 )
 
 // Request is one command as the nodes get it: the same for all of them (R11).
-// It is not changed once it was sent, and may be kept after the round is over:
-// its slices must not be reused.
+// It is not changed once it was sent, as long as a node has not had its last word (Node.Send): then its memory may become
+// another's. What it refers to may be kept for longer: its slices, but for Wire, must not be reused.
 type Request struct {
 	Op Op
 
