@@ -38,7 +38,7 @@ const (
 const help = `%s [flags]
 
 Measures redlockd in one run on one machine, in ratios to what it stands in front of. It starts every server itself and cleans
-up after itself. A row is target-nodes/work/c<clients>/p<pipeline>, then open<percent of the closed loop's rate> and the fault:
+up after itself. A row is <target>-<nodes>/<work>/c<clients>/p<pipeline>, then open<percent of the closed loop's rate> and the fault:
 
   redlockd-5/take/c50/p1/open50/stopped    direct/get/c50/p16    floor-5/take/c50/p1
 
